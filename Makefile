@@ -1,0 +1,45 @@
+GO ?= go
+FUZZTIME ?= 10s
+
+.PHONY: build test race lint fuzz bench demo validate clean
+
+## build: the program, as bin/archmax
+build:
+	$(GO) build -trimpath -o bin/archmax ./cmd/archmax
+
+## test: every test; needs nothing but Go
+test:
+	$(GO) test -timeout 5m ./...
+
+## race: every test again under the race detector (needs a C compiler)
+race:
+	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
+
+## lint: formatting, vet, staticcheck
+lint:
+	@unformatted="$$(gofmt -l cmd internal)"; \
+	if [ -n "$$unformatted" ]; then echo "gofmt these files:"; echo "$$unformatted"; exit 1; fi
+	@unformatted="$$($(GO) tool gofumpt -l cmd internal)"; \
+	if [ -n "$$unformatted" ]; then echo "gofumpt these files (go tool gofumpt -w FILE):"; echo "$$unformatted"; exit 1; fi
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+## fuzz: every fuzz target for FUZZTIME (10s)
+fuzz:
+	GO="$(GO)" FUZZTIME="$(FUZZTIME)" sh scripts/fuzz.sh
+
+## bench: the benchmarks
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem -timeout 20m ./...
+
+## validate: the example workspace, warnings failing too
+validate: build
+	bin/archmax validate --strict
+
+## demo: four scenes of the example workspace, offline
+demo: build
+	sh scripts/demo.sh
+
+## clean: what the targets above leave behind
+clean:
+	rm -rf bin

@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// commandFirst moves the words that name a command to the front, so that flags
+// work in any position: cobra itself takes the word after a flag it does not
+// know yet for that flag's value (`archmax --json run hello`). What follows
+// "--" stays as it is.
+func commandFirst(root *cobra.Command, args []string) []string {
+	takesValue := valueFlags(root)
+	var path, rest []string
+	cmd := root
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			rest = append(rest, args[i:]...)
+			break
+		}
+		if strings.HasPrefix(arg, "-") && arg != "-" {
+			rest = append(rest, arg)
+			if takesValue[strings.TrimPrefix(arg, "--")] && i+1 < len(args) {
+				i++
+				rest = append(rest, args[i])
+			}
+			continue
+		}
+		next := child(cmd, arg)
+		if next == nil {
+			rest = append(rest, args[i:]...)
+			break
+		}
+		path, cmd = append(path, arg), next
+		if !next.HasSubCommands() {
+			rest = append(rest, args[i+1:]...)
+			break
+		}
+	}
+	return append(path, rest...)
+}
+
+func child(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name || slices.Contains(c.Aliases, name) {
+			return c
+		}
+	}
+	return nil
+}
+
+// valueFlags are the names of all flags, of any command, that take the next
+// argument as their value. A name means the same kind of flag everywhere.
+func valueFlags(cmd *cobra.Command) map[string]bool {
+	found := map[string]bool{}
+	add := func(f *pflag.Flag) {
+		if f.NoOptDefVal == "" {
+			found[f.Name] = true
+		}
+	}
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		c.PersistentFlags().VisitAll(add)
+		c.LocalFlags().VisitAll(add)
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(cmd)
+	return found
+}

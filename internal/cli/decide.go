@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmax-ai/archmax/internal/render"
+	"github.com/archmax-ai/archmax/internal/runtime"
+	"github.com/archmax-ai/archmax/internal/session"
+)
+
+type decideOptions struct {
+	*arrivalOptions
+
+	ID      string
+	To      string
+	Comment string
+	By      string
+	Seq     int
+}
+
+func newDecideCmd(d *deps, runF func(context.Context, *decideOptions) error) *cobra.Command {
+	opts := &decideOptions{}
+	cmd := &cobra.Command{
+		Use:     "decide <session> --to <state>",
+		Short:   "Take an edge of the human state that a session is parked in",
+		GroupID: "sessions",
+		Long: `Takes an edge of the human state that a session is parked in. Without --to on a
+terminal, shows the record and lets you choose.`,
+		Example: `  archmax run "I want my money back for ORD-1002." --session refund-2 --cassette testdata/cassettes/refund.yaml
+  archmax decide refund-2 --to refund-issued --by Kim --cassette testdata/cassettes/refund.yaml`,
+		ValidArgsFunction: d.completeSessions,
+		Args:              sessionOnly,
+	}
+	opts.arrivalOptions = addArrivalFlags(cmd, d)
+	fs := cmd.Flags()
+	flagVar(fs, &opts.To, "to", "state", "the `STATE` that the edge leads to", parseText)
+	fs.StringVar(&opts.Comment, "comment", "", "a `TEXT` for the agent, on record")
+	flagVar(fs, &opts.By, "by", "name", "who decides, a `NAME` on record", parseText)
+	flagVar(fs, &opts.Seq, "seq", "number", "refuse unless the pending record is number `N`", parsePositive)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		opts.ID = args[0]
+		if err := opts.check(); err != nil {
+			return err
+		}
+		if runF != nil {
+			return runF(cmd.Context(), opts)
+		}
+		return decideRun(cmd.Context(), opts)
+	}
+	return cmd
+}
+
+func decideRun(ctx context.Context, o *decideOptions) error {
+	s, err := o.session(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	d := runtime.Decision{Session: o.ID, To: o.To, Comment: o.Comment, By: o.By, Seq: o.Seq, Key: o.Key}
+	if d.To == "" {
+		if err := o.choose(ctx, s.store, &d); err != nil {
+			return o.refusal(err)
+		}
+	}
+	return o.arrive(ctx, s.ws, s.machine, s.store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
+		return api.Decide(ctx, d)
+	})
+}
+
+// choose shows the record and lets a person choose; where nobody is there to
+// ask, it is a usage error that lists the targets.
+func (o *decideOptions) choose(ctx context.Context, store session.Store, d *runtime.Decision) error {
+	state, err := store.Load(ctx, o.ID)
+	if err != nil {
+		return err
+	}
+	if state.Park == nil || state.Park.Channel != session.Decision {
+		return runtime.NotParkedError{ID: o.ID, Wanted: "decision", Status: string(state.Status)}
+	}
+	pending := state.Park.Pending
+	if !o.deps.io.CanAsk() {
+		targets := make([]string, len(pending.Transitions))
+		for i, t := range pending.Transitions {
+			targets[i] = t.To
+		}
+		return usageErr("--to is missing; session %s (state %s) can go to: %s", o.ID, pending.State, strings.Join(targets, ", "))
+	}
+	err = render.Park(o.deps.io.Err, o.deps.errStyle(), o.ID, session.Decision, pending, o.verdictOptions())
+	if err != nil {
+		return fmt.Errorf("the record cannot be shown: %w", err)
+	}
+	a := newAsker(ctx, o.deps)
+	if d.To, err = a.choose(pending); err != nil {
+		return err
+	}
+	if d.Comment == "" {
+		if d.Comment, err = a.line("comment (empty for none): "); err != nil {
+			return err
+		}
+	}
+	d.Seq = pending.Seq // what was shown is what is decided
+	return nil
+}

@@ -1,0 +1,114 @@
+package diag
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Code is a stable kebab-case word for one kind of problem.
+type Code string
+
+// Problems of reading a file.
+const (
+	Missing           Code = "missing"
+	Unreadable        Code = "unreadable"
+	CompetingMachines Code = "competing-machines"
+	Encoding          Code = "encoding"
+	Syntax            Code = "yaml-syntax"
+	Tab               Code = "yaml-tab"
+	Documents         Code = "yaml-documents"
+	DuplicateKey      Code = "duplicate-key"
+	ComplexKey        Code = "complex-key"
+	Alias             Code = "yaml-alias"
+	Depth             Code = "yaml-depth"
+	Tag               Code = "yaml-tag"
+	LostText          Code = "lost-text"
+)
+
+// Problems of shape.
+const (
+	WrongType   Code = "wrong-type"
+	QuoteString Code = "quote-string"
+	UnknownKey  Code = "unknown-key"
+	MissingKey  Code = "missing-key"
+	EmptyValue  Code = "empty-value"
+	BadValue    Code = "bad-value"
+)
+
+// Problems of a workflow's rules.
+const (
+	BadSlug            Code = "bad-slug"
+	BadVariable        Code = "bad-variable"
+	BadPath            Code = "bad-path"
+	BadReference       Code = "bad-reference"
+	BadGlob            Code = "bad-glob"
+	BadTool            Code = "bad-tool"
+	BadSkill           Code = "bad-skill"
+	BadMount           Code = "bad-mount"
+	UnsupportedRuntime Code = "unsupported-runtime"
+	KeyNotForKind      Code = "key-not-for-kind"
+	UnknownState       Code = "unknown-state"
+	DuplicateEdge      Code = "duplicate-edge"
+	NoStartState       Code = "no-start-state"
+	DuplicateTrigger   Code = "duplicate-trigger"
+	TriggerKey         Code = "trigger-key"
+	DottedPathCode     Code = "dotted-path"
+	HumanEdges         Code = "human-edges"
+	GraderEdges        Code = "grader-edges"
+	SignatureName      Code = "signature-name"
+	SignatureRule      Code = "signature-rule"
+	SignatureBounds    Code = "signature-bounds"
+	SignaturePattern   Code = "signature-pattern"
+	StarGrant          Code = "star-grant"
+	TaskTool           Code = "task-tool"
+	AdvanceForbidden   Code = "advance-forbidden"
+	HookKind           Code = "hook-kind"
+	HookIterations     Code = "hook-iterations"
+	ScriptPath         Code = "script-path"
+	ScriptMissing      Code = "script-missing"
+	ScriptImport       Code = "script-import"
+)
+
+// Warnings of a workflow.
+const (
+	NoInstructions      Code = "no-instructions"
+	NoStateInstructions Code = "no-state-instructions"
+	DisabledWorkflow    Code = "disabled-workflow"
+	RedundantModel      Code = "redundant-model"
+	UnknownTriggerKey   Code = "unknown-trigger-key"
+)
+
+// Doc is what a person can be told of a code.
+type Doc struct {
+	Code    Code
+	Summary string // one line, without a full stop
+	Meaning string // why it is a problem
+	Example string // YAML or text that has the problem
+	Fix     string // what to do
+}
+
+// Lookup returns the entry of a code.
+func Lookup(code string) (Doc, bool) {
+	d, ok := table[Code(code)]
+	return d, ok
+}
+
+// Codes returns every entry, sorted by code.
+func Codes() []Doc {
+	docs := slices.Collect(maps.Values(table))
+	slices.SortFunc(docs, func(a, b Doc) int { return cmp.Compare(a.Code, b.Code) })
+	return docs
+}
+
+var table = index(readingDocs, shapeDocs, ruleDocs, warningDocs)
+
+func index(groups ...[]Doc) map[Code]Doc {
+	t := map[Code]Doc{}
+	for _, docs := range groups {
+		for _, d := range docs {
+			t[d.Code] = d
+		}
+	}
+	return t
+}
