@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race lint fuzz bench demo validate clean
+.PHONY: build test race golden lint fuzz bench demo validate clean
 
 ## build: the program, as bin/archmax
 build:
@@ -15,11 +15,15 @@ test:
 race:
 	CGO_ENABLED=1 $(GO) test -race -timeout 10m ./...
 
+## golden: writes the golden files anew, in every package that has the switch
+golden:
+	$(GO) test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
+
 ## lint: formatting, vet, staticcheck
 lint:
-	@unformatted="$$(gofmt -l cmd internal)"; \
+	@unformatted="$$(gofmt -l .)"; \
 	if [ -n "$$unformatted" ]; then echo "gofmt these files:"; echo "$$unformatted"; exit 1; fi
-	@unformatted="$$($(GO) tool gofumpt -l cmd internal)"; \
+	@unformatted="$$($(GO) tool gofumpt -l .)"; \
 	if [ -n "$$unformatted" ]; then echo "gofumpt these files (go tool gofumpt -w FILE):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...

@@ -42,7 +42,7 @@ completed=0
 parked=3
 
 scene "1. A question is answered"
-play $completed run order-lookup "Where is my order ORD-1001?" \
+play $completed run order-lookup "Where is my order ORD-1003?" \
 	--session demo-answer --cassette testdata/cassettes/answer.yaml --exit-status
 
 scene "2. A refund request stops for a person's decision"

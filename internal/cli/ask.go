@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -79,7 +80,7 @@ func (a *asker) entry(e *spec.Entry, now time.Time, msg *runtime.Message) error 
 				a.complain(err)
 				continue
 			}
-			msg.Files = append(msg.Files, runtime.File{Name: e.Name, Base: baseName(text), Content: content})
+			msg.Files = append(msg.Files, runtime.File{Name: e.Name, Base: filepath.Base(text), Content: content})
 			return nil
 		}
 		raw := answerValue(e, text)

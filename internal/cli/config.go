@@ -39,6 +39,8 @@ type Config struct {
 	Executors      []*ExecutorConfig
 	Policy         []*PolicyConfig
 	SubWorkflows   SubWorkflowsConfig
+
+	leaked []string // API keys that stand where they must not: to be hidden
 }
 
 // ModelConfig is `model`, and a role's entry of `models`.
@@ -65,8 +67,9 @@ type ImagesConfig struct {
 type SubWorkflowsConfig struct{ MaxDepth, MaxConcurrent int }
 
 // readConfig reads archmax.yaml and the files it names from the workspace root.
-// Without the file the Config is empty. All problems come in one pass.
-func readConfig(root fs.FS) (*Config, diag.List) {
+// Without the file the Config is empty. All problems come in one pass. A key that
+// stands in the file becomes a secret.
+func readConfig(root fs.FS, hidden *secrets) (*Config, diag.List) {
 	src, err := fs.ReadFile(root, configFile)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -82,6 +85,9 @@ func readConfig(root fs.FS) (*Config, diag.List) {
 	c := &Config{}
 	if node.Kind != spec.NullNode { // an empty file configures nothing
 		(&configReader{d: d, root: root, c: c}).read(node)
+	}
+	for _, key := range c.leaked {
+		hidden.add(key)
 	}
 	problems = append(problems, d.Diagnostics(configFile)...)
 	problems.Sort()
@@ -141,8 +147,9 @@ func (r *configReader) read(n *spec.Node) {
 // model reads an endpoint's settings; more are keys beside those that every
 // endpoint has.
 func (r *configReader) model(n *spec.Node, field string, more ...string) (c ModelConfig) {
-	if n.Get("api_key") != nil {
-		r.d.Errorf(diag.UnknownKey, n.Get("api_key").Range, spec.Join(field, "api_key"),
+	if key := n.Get("api_key"); key != nil {
+		r.c.leaked = append(r.c.leaked, key.Text)
+		r.d.Errorf(diag.UnknownKey, key.Range, spec.Join(field, "api_key"),
 			"set ARCHMAX_API_KEY in the environment or in .env", "an API key does not belong into this file")
 		return c
 	}

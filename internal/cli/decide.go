@@ -57,7 +57,7 @@ terminal, shows the record and lets you choose.`,
 func decideRun(ctx context.Context, o *decideOptions) error {
 	s, err := o.session(ctx, o.ID)
 	if err != nil {
-		return err
+		return o.refusal(err)
 	}
 	d := runtime.Decision{Session: o.ID, To: o.To, Comment: o.Comment, By: o.By, Seq: o.Seq, Key: o.Key}
 	if d.To == "" {

@@ -117,7 +117,7 @@ func deliverRun(ctx context.Context, o *deliverOptions) error {
 	}
 	s, err := o.session(ctx, delivery.Session)
 	if err != nil {
-		return err
+		return o.refusal(err)
 	}
 	return o.arrive(ctx, s.ws, s.machine, s.store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
 		return api.Deliver(ctx, delivery)
@@ -261,7 +261,7 @@ func (x delivered) line() string {
 			text += " " + x.Outcome.Exit.Code
 		}
 	}
-	return render.OneLine(x.SessionID + "  " + text)
+	return render.OneLine(x.SessionID) + "  " + render.OneLine(text)
 }
 
 func (x delivered) code(exitStatus bool) ExitCode {

@@ -83,6 +83,7 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 		busy     session.BusyError
 		idle     session.IdleError
 		sig      signalError
+		broken   *diagnosticsError
 	)
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
@@ -97,6 +98,8 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 		r.Error.Message, r.Error.Hint = oneLine(fail.message), oneLine(fail.hint)
 	case errors.As(err, &refusal):
 		r.Error.Code, r.Error.Message, r.Error.Hint = refusal.ErrCode, oneLine(refusal.Message), oneLine(refusal.Hint)
+	case errors.As(err, &broken):
+		r.Error.Code = broken.code()
 	case errors.As(err, &coded):
 		r.Error.Code = coded.Code()
 	case errors.As(err, &busy):
@@ -112,7 +115,8 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 // printError tells err once: as JSON on standard output when the command was
 // asked for JSON, and as a line on standard error unless the two are the same
 // terminal. With verbose, the chain of causes follows.
-func printError(ctx context.Context, s *IOStreams, err error, asJSON, verbose bool) {
+func printError(ctx context.Context, d *deps, err error, asJSON bool) {
+	s, verbose := d.io, d.global.Verbose
 	var status statusError
 	if errors.As(err, &status) {
 		return
@@ -123,7 +127,12 @@ func printError(ctx context.Context, s *IOStreams, err error, asJSON, verbose bo
 			return
 		}
 	}
-	fmt.Fprintf(s.Err, "archmax: %s\n", oneLine(err.Error()))
+	var broken *diagnosticsError
+	if errors.As(err, &broken) {
+		_ = render.DiagnosticsText(s.Err, d.errStyle(), broken.list, sourceIn(broken.root)) // standard error is best effort
+	} else {
+		fmt.Fprintf(s.Err, "archmax: %s\n", oneLine(err.Error()))
+	}
 	if !verbose {
 		return
 	}

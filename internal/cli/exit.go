@@ -124,9 +124,11 @@ func refused(err error) bool {
 	var (
 		notParked runtime.NotParkedError
 		badTarget runtime.BadTargetError
+		notFound  session.NotFoundError
 		busy      session.BusyError
 		refusal   *runtime.Error
 	)
-	return errors.As(err, &notParked) || errors.As(err, &badTarget) || errors.As(err, &busy) ||
+	return errors.As(err, &notParked) || errors.As(err, &badTarget) ||
+		errors.As(err, &notFound) || errors.As(err, &busy) ||
 		errors.As(err, &refusal) && refusal.ErrCode != "invalid-workflow"
 }

@@ -83,7 +83,7 @@ func execute(ctx context.Context, d *deps, args []string) ExitCode {
 		usage.Command = cmd.CommandPath()
 	}
 	if err != nil {
-		printError(ctx, d.io, err, wantsJSON(args), d.global.Verbose)
+		printError(ctx, d, err, wantsJSON(args))
 	}
 	d.io.Flush()
 	return exitCodeOf(ctx, err)
@@ -134,7 +134,7 @@ file. A language model does the work inside each state; the machine decides what
 the model may see, what it may do and where it may go.`,
 		Example: `  archmax workflows
   archmax validate
-  archmax run order-lookup "Where is ORD-1001?" --cassette testdata/cassettes/answer.yaml`,
+  archmax run order-lookup "Where is ORD-1003?" --cassette testdata/cassettes/answer.yaml`,
 		Version:       version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

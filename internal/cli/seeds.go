@@ -207,7 +207,7 @@ func (in *input) seeds(variables string, vars assignments) ([]runtime.Seed, erro
 	for _, v := range vars {
 		at := slices.IndexFunc(seeds, func(s runtime.Seed) bool { return s.Name == v.name })
 		if at < 0 {
-			seeds = append(seeds, runtime.Seed(v))
+			seeds = append(seeds, runtime.Seed{Name: v.name, Value: v.value})
 		} else {
 			seeds[at].Value = v.value
 		}

@@ -101,7 +101,7 @@ func sendRun(ctx context.Context, o *sendOptions) error {
 		return o.refusal(&runtime.Error{
 			ErrCode: "session-not-found",
 			Message: fmt.Sprintf("no session %q", o.ID),
-			Hint:    fmt.Sprintf("`%s \"…\"` opens one, and `archmax sessions` lists those that are", render.Command("archmax", "run", "--session", o.ID)),
+			Hint:    fmt.Sprintf("`%s \"…\"` opens one, and `archmax sessions` lists those that are", render.Command(append([]string{"archmax", "run", "--session", o.ID}, o.verdictOptions().Flags...)...)),
 			Err:     err,
 		})
 	case err != nil:

@@ -101,7 +101,7 @@ func (d *deps) open(flags *pflag.FlagSet) (*Workspace, error) {
 	if err != nil {
 		return nil, err
 	}
-	config, problems := readConfig(w.FS())
+	config, problems := readConfig(w.FS(), d.secrets)
 	if problems.HasErrors() {
 		return nil, &diagnosticsError{root: w.Root, list: problems}
 	}
@@ -462,4 +462,20 @@ type diagnosticsError struct {
 }
 
 func (e *diagnosticsError) Error() string { return e.list.Err().Error() }
+
+// code is the stable code of the first error's file.
+func (e *diagnosticsError) code() string {
+	for _, d := range e.list {
+		switch {
+		case d.Severity != diag.Error:
+		case d.File == configFile:
+			return "invalid-config"
+		case strings.HasPrefix(d.File, "workflows/"):
+			return "invalid-workflow"
+		default:
+			return "invalid-file"
+		}
+	}
+	return "error"
+}
 

@@ -11,6 +11,7 @@ import (
 	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/event"
 	"github.com/archmax-ai/archmax/internal/model"
+	"github.com/archmax-ai/archmax/internal/render"
 	"github.com/archmax-ai/archmax/internal/runtime"
 	"github.com/archmax-ai/archmax/internal/session"
 	"github.com/archmax-ai/archmax/internal/spec"
@@ -23,6 +24,9 @@ import (
 func openStore(ws *Workspace) (session.Store, error) {
 	return session.NewFSStore(ws.Sessions, nil), nil
 }
+
+// openMemory is a store that keeps nothing (--ephemeral).
+func openMemory() session.Store { return session.NewMemStore(nil) }
 
 // loadMachine loads the workflow named slug; its errors come all at once.
 func loadMachine(ws *Workspace, slug string) (*spec.Machine, error) {
@@ -169,12 +173,12 @@ func workflowOf(ctx context.Context, store session.Store, id string) (string, er
 }
 
 // filesOf are a session's files with their sizes, without the runtime's own.
-func filesOf(ctx context.Context, store session.Store, id string) ([]sessionFile, error) {
+func filesOf(ctx context.Context, store session.Store, id string) ([]render.FileSize, error) {
 	files, err := store.Files(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	var list []sessionFile
+	var list []render.FileSize
 	err = fs.WalkDir(files, ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
@@ -190,7 +194,7 @@ func filesOf(ctx context.Context, store session.Store, id string) ([]sessionFile
 		if err != nil {
 			return nil // removed while we looked
 		}
-		list = append(list, sessionFile{Path: filepath.ToSlash(name), Size: info.Size()})
+		list = append(list, render.FileSize{Path: filepath.ToSlash(name), Size: info.Size()})
 		return nil
 	})
 	return list, err

@@ -105,7 +105,7 @@ func TestNearest(t *testing.T) {
 	known := []string{"transitions", "triggers", "title", "maxTurns", "maxParks"}
 	for word, want := range map[string]string{
 		"transtions": "transitions", "trigger": "triggers", "tilte": "title", "max_turns": "maxTurns",
-		"TITLE": "title", "zebra": "", "maxTarks": "", "title": "",
+		"TITLE": "title", "zebra": "", "maxTarks": "maxParks", "maxTTTks": "", "title": "",
 	} {
 		if got := Nearest(word, known); got != want {
 			t.Errorf("Nearest(%q) = %q, want %q", word, got, want)

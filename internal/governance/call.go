@@ -2,7 +2,6 @@ package governance
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/archmax-ai/archmax/internal/spec"
@@ -59,10 +58,6 @@ func (c *call) addValue(arg PathArg, v any) {
 	switch v := v.(type) {
 	case string:
 		c.add(arg, v, false)
-	case []string:
-		for _, path := range v {
-			c.add(arg, path, false)
-		}
 	case []any:
 		for _, item := range v {
 			if path, ok := item.(string); ok {
@@ -97,10 +92,9 @@ type given struct {
 }
 
 // argument finds an argument by the name that a guard or a declaration gives it:
-// the literal key, else the nested value that a dotted name leads to, by own
-// keys and canonical list indexes. A call that carries both answers both: which
-// one the tool reads is not known here, so a grant needs both to match and a
-// denial either.
+// the literal key, else the nested value that a dotted name leads to. A call
+// that carries both answers both: which one the tool reads is not known here, so
+// a grant needs both to match and a denial either.
 func argument(args map[string]any, name string) (g given) {
 	if v, ok := args[name]; ok {
 		g.v[0], g.n = v, 1
@@ -108,35 +102,11 @@ func argument(args map[string]any, name string) (g given) {
 	if strings.IndexByte(name, '.') < 0 {
 		return g
 	}
-	if v, ok := nested(args, name); ok {
+	if v, ok := spec.Lookup(args, strings.Split(name, ".")); ok {
 		g.v[g.n] = v
 		g.n++
 	}
 	return g
-}
-
-func nested(v any, name string) (any, bool) {
-	for name != "" {
-		var key string
-		key, name, _ = strings.Cut(name, ".")
-		switch at := v.(type) {
-		case map[string]any:
-			next, ok := at[key]
-			if !ok {
-				return nil, false
-			}
-			v = next
-		case []any:
-			i, err := strconv.Atoi(key)
-			if err != nil || i < 0 || i >= len(at) || strconv.Itoa(i) != key {
-				return nil, false
-			}
-			v = at[i]
-		default:
-			return nil, false
-		}
-	}
-	return v, true
 }
 
 // writes reports whether the use changes what is at the path.

@@ -145,16 +145,15 @@ func skillScriptsOnly(c *call) (Verdict, bool) {
 	if c.name != toolRun || c.tool == nil {
 		return pass()
 	}
+	const instead = " It runs files inside a bundle, skills/<slug>/…, and none under scratchpad/; code of your own goes to archmax_eval."
 	for i := range c.paths {
-		z := &c.paths[i].zone
-		if slug, script := bundleOf(z); slug == "" || script == "" {
-			return c.blockPath(RuleSkillOnly, &c.paths[i], "is not a script inside a skill bundle, skills/<slug>/…; "+
-				"code of your own runs with archmax_eval")
+		at := &c.paths[i]
+		if slug, script := bundleOf(&at.zone); slug == "" || script == "" {
+			return c.block(RuleSkillOnly, at.describe()+" is in no skill bundle", c.skillsHere()+instead)
 		}
 	}
 	if len(c.paths) == 0 {
-		return c.block(RuleSkillOnly, "no script is named; it runs a file inside a skill bundle, skills/<slug>/…, never scratchpad/",
-			c.skillsHere())
+		return c.block(RuleSkillOnly, "no script is named", c.skillsHere()+instead)
 	}
 	return pass()
 }
@@ -259,9 +258,10 @@ func policies(c *call) (Verdict, bool) {
 	return pass()
 }
 
-// openAreas is rule 13: it allows.
+// openAreas is rule 13: it allows, where the state has the tool at all: a grader
+// has only those that read.
 func openAreas(c *call) (Verdict, bool) {
-	if !c.tool.AlwaysOn || len(c.paths) == 0 {
+	if !c.tool.AlwaysOn || len(c.paths) == 0 || c.state == nil || c.onlyReads() && !c.tool.ReadOnly {
 		return pass()
 	}
 	verdict := RuleScratchpad

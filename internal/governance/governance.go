@@ -97,8 +97,8 @@ type Env struct {
 // Call is a tool call to be decided.
 type Call struct {
 	State     string
-	Tool      string // as called
-	Args      map[string]any
+	Tool      string         // as called
+	Args      map[string]any // what JSON decodes to: []any, map[string]any, json.Number or float64, …
 	Origin    Origin
 	ReplyOnly bool
 }
@@ -132,8 +132,9 @@ type Completion struct {
 }
 
 // Hit is one path that a search found, decided as a read before anybody sees
-// it: it is allowed when read_file on it would be, and the searching tool's own
-// entries do not refuse it either.
+// it: it is allowed when read_file on it would be, and no denial of the
+// searching tool is about it. What that tool is granted is decided with its
+// call.
 type Hit struct {
 	State  string
 	Tool   string // the searching tool: ls, glob, grep

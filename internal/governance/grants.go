@@ -224,7 +224,7 @@ func (c *call) offered() bool {
 		return false
 	case c.tool.Control:
 		return hasControl(c.state, c.tool.Name)
-	case c.state.Kind == spec.Grader && !c.tool.ReadOnly:
+	case c.onlyReads() && !c.tool.ReadOnly:
 		return false
 	default:
 		return c.tool.AlwaysOn || slices.ContainsFunc(c.state.Tools.Allow, named) ||

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/archmax-ai/archmax/internal/spec"
 )
 
 func TestArgumentGuards(t *testing.T) {
@@ -189,5 +191,28 @@ tools:
 		m := state(t, `tools: { allow: [{ tool: crm__get, args: { id: "$${{x}}" } }] }`)
 		check(t, Decide(m, row{tool: "crm__get", args: args{"id": "${{x}}"}}.call(), with(nil)), RuleAllowed)
 		check(t, Decide(m, row{tool: "crm__get", args: args{"id": "x"}}.call(), with(nil)), RuleNotAllowed)
+	})
+}
+
+func TestGuardsHoldWhereTheyCannotBeTold(t *testing.T) {
+	env := workspaceEnv()
+	// The loader refuses a broken glob; the kernel does not rely on it.
+	m := state(t, `tools: { allow: [{ tool: crm__get, args: { id: x } }, mail__send], forbid: [{ tool: mail__send, args: { to: x } }] }`)
+	broken := func(e *spec.ToolEntry) { e.Args[0].Globs = []spec.Glob{{Text: "[a"}} }
+	broken(m.State("work").Tools.Allow[0])
+	broken(m.State("work").Tools.Forbid[0])
+	runRows(t, m, env, []row{
+		{"a broken glob grants nothing", "crm__get", args{"id": "a"}, RuleNotAllowed},
+		{"and denies everything", "mail__send", args{"to": "a"}, RuleForbiddenHere},
+	})
+	m = state(t, `tools: { allow: [{ tool: crm__get, args: { id: "**" } }, mail__send], forbid: [{ tool: mail__send, args: { to: ["0", "9007199254740993", "-1"] } }] }`)
+	runRows(t, m, env, []row{
+		{"a value of no known type satisfies no grant", "crm__get", args{"id": []string{"a"}}, RuleNotAllowed},
+		{"and matches every denial", "mail__send", args{"to": []string{"a"}}, RuleForbiddenHere},
+		{"a great number keeps its digits", "mail__send", args{"to": json.Number("9007199254740993.0")}, RuleForbiddenHere},
+		{"and its neighbour is another", "mail__send", args{"to": json.Number("9007199254740992.0")}, RuleAllowed},
+		{"minus zero is zero", "mail__send", args{"to": json.Number("-0")}, RuleForbiddenHere},
+		{"a number of a billion digits is not written out", "mail__send", args{"to": json.Number("1e1000000000")}, RuleAllowed},
+		{"a negative number is itself", "mail__send", args{"to": json.Number("-1.0e0")}, RuleForbiddenHere},
 	})
 }

@@ -94,7 +94,7 @@ func stateDefault(c *call) (Verdict, bool) {
 		return allow(RuleAllowed)
 	case c.tool.Control && !hasControl(c.state, c.name):
 		return c.block(RuleNotAllowed, "this state does not have it", c.toolsHere())
-	case c.state.Kind == spec.Grader && !c.tool.Control && !c.tool.ReadOnly:
+	case c.onlyReads() && !c.tool.Control && !c.tool.ReadOnly:
 		return c.block(RuleNotAllowed, "a grader has only tools that read", c.toolsHere())
 	}
 	if v, ok := c.granted(c.state.Tools.Allow); ok {
@@ -141,3 +141,7 @@ func (c *call) granted(list []*spec.ToolEntry) (Verdict, bool) {
 		return c.blockAny(RuleNotAllowed, "with these arguments nothing grants it; it is granted where "+c.describeTier(list))
 	}
 }
+
+// onlyReads reports whether the state is given only tools that read: a grader's
+// (automation.md). A hook has no state's limits.
+func (c *call) onlyReads() bool { return c.state.Kind == spec.Grader && c.origin != FromLifecycle }

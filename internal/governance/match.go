@@ -148,12 +148,6 @@ func valueMatches(v any, globs []spec.Glob, s side, vars map[string]any) bool {
 			return len(v) > 0 && !slices.ContainsFunc(v, func(item any) bool { return !each(item) })
 		}
 		return slices.ContainsFunc(v, each)
-	case []string:
-		items := make([]any, len(v))
-		for i := range v {
-			items[i] = v[i]
-		}
-		return each(items)
 	case map[string]any:
 		for _, item := range v {
 			if s == denial && each(item) {

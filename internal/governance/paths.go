@@ -136,6 +136,9 @@ func ZoneOf(path string, mounts []Mount) Zone {
 		}
 		return z
 	}
+	if canonical == Root {
+		return Zone{Kind: ZoneSession, Path: Root} // in no area, and no mount is the root
+	}
 	for i := range areas {
 		if _, exact, ok := under(canonical, areas[i].name); ok {
 			return Zone{Kind: areas[i].kind, Path: canonical, Alias: !exact}

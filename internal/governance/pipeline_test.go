@@ -182,13 +182,16 @@ func TestReasonsNameTheArgumentAndWhatIsAllowedInstead(t *testing.T) {
 		call row
 		says []string
 	}{
-		{"the second of two paths", row{tool: "copy_file", args: args{"source": "scratchpad/a", "destination": "skills/x"}},
-			[]string{"copy_file", "destination", `"skills/x"`, "scratchpad/"}},
+		{
+			"the second of two paths",
+			row{tool: "copy_file", args: args{"source": "scratchpad/a", "destination": "skills/x"}},
+			[]string{"copy_file", "destination", `"skills/x"`, "scratchpad/"},
+		},
 		{"eval", row{tool: "eval"}, []string{"archmax_eval"}},
 		{"a skill", row{tool: "read_file", args: args{"file_path": "skills/other/x"}}, []string{"house, refunds", "scratchpad/"}},
 		{"a mount", row{tool: "write_file", args: args{"file_path": "ledger/a"}}, []string{"reference/", "notes/ (writable)", "scratchpad/"}},
 		{"a tool that nothing grants", row{tool: "archmax_workflow_child"}, []string{"archmax_workflow_child", "crm__get", "crm__lookup"}},
-		{"a guard", row{tool: "mail__send", args: args{"to": "x"}}, []string{"to matches *@example.com"}},
+		{"a guard", row{tool: "mail__send", args: args{"to": "x"}}, []string{"`to` matches `*@example.com`"}},
 		{"a name that is no tool", row{tool: "nonsense"}, []string{`"nonsense" is not a tool`, "crm__get"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -38,16 +38,12 @@ func (c *call) blockSkill(rule string, at *location, what string) (Verdict, bool
 func (c *call) blockAny(rule, what string) (Verdict, bool) {
 	instead := c.toolsHere()
 	if len(c.paths) > 0 {
-		var named []string
+		named := make([]string, len(c.paths))
 		for i := range c.paths {
-			named = append(named, c.paths[i].describe())
+			named[i] = c.paths[i].describe()
 		}
 		what += " (called with " + strings.Join(named, ", ") + ")"
-		if c.tool != nil && c.tool.AlwaysOn && rule != RuleForbidden && rule != RuleForbiddenHere {
-			instead = useScratchpad + " " + instead
-		} else {
-			instead += " Their files can always go under scratchpad/."
-		}
+		instead += " Files of your own belong under scratchpad/."
 	}
 	return c.block(rule, what, instead)
 }
@@ -131,7 +127,7 @@ func (c *call) describeTier(list []*spec.ToolEntry) string {
 func describe(e *spec.ToolEntry) string {
 	var parts []string
 	for i := range e.Args {
-		parts = append(parts, e.Args[i].Name+" matches "+globTexts(e.Args[i].Globs))
+		parts = append(parts, "`"+e.Args[i].Name+"` matches "+globTexts(e.Args[i].Globs))
 	}
 	if len(e.Paths) > 0 {
 		parts = append(parts, "its paths match "+globTexts(e.Paths))
@@ -142,7 +138,7 @@ func describe(e *spec.ToolEntry) string {
 func globTexts(globs []spec.Glob) string {
 	texts := make([]string, len(globs))
 	for i := range globs {
-		texts[i] = globs[i].Text
+		texts[i] = "`" + globs[i].Text + "`"
 	}
 	return strings.Join(texts, " or ")
 }

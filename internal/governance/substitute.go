@@ -27,8 +27,11 @@ type SubstitutionError struct {
 
 // Error is one line, and says what to do.
 func (e *SubstitutionError) Error() string {
-	return fmt.Sprintf("argument %s: %s %s. Set the variable first, or write $${{…}} for the characters themselves.",
-		e.Argument, e.Reference, e.Problem)
+	text := fmt.Sprintf("argument %s: %s %s.", e.Argument, e.Reference, e.Problem)
+	if !strings.Contains(e.Problem, "$${{") {
+		text += " Set the variable first, or write $${{…}} for the characters themselves."
+	}
+	return text
 }
 
 // Substitute returns the arguments with every ${{reference}}, in any string at
@@ -37,7 +40,8 @@ func (e *SubstitutionError) Error() string {
 // one reference becomes the value itself. $${{x}} writes ${{x}}. There is one
 // pass: what a value holds is never read as a reference. Keys are left alone.
 // The arguments given are not changed; they are returned as they are when they
-// hold no reference. The error is a *SubstitutionError.
+// hold no reference. Both maps hold what JSON decodes to. The error is a
+// *SubstitutionError.
 func Substitute(args map[string]any, vars map[string]any, wholeValue bool) (map[string]any, error) {
 	if !mentions(args) {
 		return args, nil
@@ -55,8 +59,6 @@ func mentions(v any) bool {
 	switch v := v.(type) {
 	case string:
 		return strings.Contains(v, "${{")
-	case []string:
-		return slices.ContainsFunc(v, func(s string) bool { return mentions(s) })
 	case []any:
 		return slices.ContainsFunc(v, mentions)
 	case map[string]any:
@@ -79,12 +81,6 @@ func (s *substitution) value(v any, at string) (any, error) {
 	switch v := v.(type) {
 	case string:
 		return s.text(v, at)
-	case []string:
-		items := make([]any, len(v))
-		for i := range v {
-			items[i] = v[i]
-		}
-		return s.value(items, at)
 	case []any:
 		out := make([]any, len(v))
 		for i, item := range v {

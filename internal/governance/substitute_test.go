@@ -114,8 +114,14 @@ func TestSubstituteWithoutReferencesCopiesNothing(t *testing.T) {
 
 func FuzzSubstitute(f *testing.F) {
 	for _, seed := range [][2]string{
-		{"${{name}}", "Ada"}, {"$${{name}}", "x"}, {"${{name}}${{name}}", "${{name}}"}, {"${{", "x"}, {"}}${{name}}", "}}"},
-		{"$$${{name}}", "$"}, {"${{ name }}", "a b"}, {"${{name.x}}", ""},
+		{"${{name}}", "Ada"},
+		{"$${{name}}", "x"},
+		{"${{name}}${{name}}", "${{name}}"},
+		{"${{", "x"},
+		{"}}${{name}}", "}}"},
+		{"$$${{name}}", "$"},
+		{"${{ name }}", "a b"},
+		{"${{name.x}}", ""},
 	} {
 		f.Add(seed[0], seed[1])
 	}

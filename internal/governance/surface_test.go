@@ -81,6 +81,7 @@ func TestTheStarOfAForbidList(t *testing.T) {
 const kinds = `
 instructions: I.
 tools: { allow_always: [crm__lookup, mail__send] }
+skills: { allow_always: [house] }
 states:
   work:
     triggers: { manual: }
@@ -198,10 +199,9 @@ func readablePaths(tool ToolInfo) args {
 	a := args{}
 	for _, p := range tool.Paths {
 		a[p.Name] = "plain/a"
-	}
-	if tool.Name == toolRun {
-		a["file_path"] = "skills/house/x.js" // enabled nowhere in this workflow
-		return args{"file_path": a["file_path"]}
+		if p.Use == Execute {
+			a[p.Name] = "skills/house/scripts/a.js"
+		}
 	}
 	return a
 }
@@ -209,9 +209,12 @@ func readablePaths(tool ToolInfo) args {
 func TestResolve(t *testing.T) {
 	set := NewToolSet([]ToolInfo{
 		{Name: "a__one"},
-		{Name: "b__two"}, {Name: "c__two"},
-		{Name: "d__three"}, {Name: "three"},
-		{Name: "e__four__five"}, {Name: "__six"},
+		{Name: "b__two"},
+		{Name: "c__two"},
+		{Name: "d__three"},
+		{Name: "three"},
+		{Name: "e__four__five"},
+		{Name: "__six"},
 		{Name: "a__one", AlwaysOn: true},
 	})
 	for _, tc := range []struct{ name, called, want string }{

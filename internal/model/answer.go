@@ -14,6 +14,7 @@ type chunk struct {
 	Choices []choice        `json:"choices"`
 	Usage   *wireUsage      `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	Object  looseText       `json:"object"` // "error" where the payload itself is the error object (vLLM)
 }
 
 type choice struct {
@@ -121,6 +122,9 @@ func (a *answer) take(data []byte, ep *endpoint, out Sink) error {
 	var c chunk
 	if err := json.Unmarshal(data, &c); err != nil {
 		return ep.broken("sent something that is no chat completion", err)
+	}
+	if c.Object == "error" {
+		c.Error = data
 	}
 	if f := ep.bodyError(c.Error, data); f != nil {
 		return f

@@ -92,9 +92,13 @@ calls:
 		position int
 		want     string
 	}{
-		{"", model.RoleAgent, 0, "root 1"}, {"", model.RoleAgent, 1, "root 2"},
-		{"~1", model.RoleAgent, 0, "child 1"}, {"~1", model.RoleAgent, 1, "child 2"},
-		{"", model.RoleGrader, 0, "grade 1"}, {"~1", model.RoleJudge, 0, "judge 1"}, {"~1~2", "", 0, "grandchild 1"},
+		{"", model.RoleAgent, 0, "root 1"},
+		{"", model.RoleAgent, 1, "root 2"},
+		{"~1", model.RoleAgent, 0, "child 1"},
+		{"~1", model.RoleAgent, 1, "child 2"},
+		{"", model.RoleGrader, 0, "grade 1"},
+		{"~1", model.RoleJudge, 0, "judge 1"},
+		{"~1~2", "", 0, "grandchild 1"},
 	} {
 		req := asking("any", tt.position)
 		req.Session, req.Role = tt.session, tt.role
@@ -279,15 +283,17 @@ func TestTheFingerprintIsOfWhatIsAsked(t *testing.T) {
 		}
 	}
 	differ := map[string]func(*model.Request){
-		"another message":     func(r *model.Request) { r.Messages[0].Content = "ho" },
-		"another argument":    func(r *model.Request) { r.Messages[1].Calls[0].Args = `{"id":9007199254740992}` },
-		"another tool":        func(r *model.Request) { r.Tools[0].Name = "other" },
-		"another schema":      func(r *model.Request) { r.Tools[0].Schema = []byte(`{"type":"object","x":1}`) },
-		"another prompt":      func(r *model.Request) { r.Static += "!" },
-		"another state":       func(r *model.Request) { r.State = "x" },
-		"another role":        func(r *model.Request) { r.Role = model.RoleJudge },
-		"a message less":      func(r *model.Request) { r.Messages = r.Messages[:1] },
-		"an image more":       func(r *model.Request) { r.Messages[0].Images = []model.Image{{MediaType: "image/png", Data: []byte{1}}} },
+		"another message":  func(r *model.Request) { r.Messages[0].Content = "ho" },
+		"another argument": func(r *model.Request) { r.Messages[1].Calls[0].Args = `{"id":9007199254740992}` },
+		"another tool":     func(r *model.Request) { r.Tools[0].Name = "other" },
+		"another schema":   func(r *model.Request) { r.Tools[0].Schema = []byte(`{"type":"object","x":1}`) },
+		"another prompt":   func(r *model.Request) { r.Static += "!" },
+		"another state":    func(r *model.Request) { r.State = "x" },
+		"another role":     func(r *model.Request) { r.Role = model.RoleJudge },
+		"a message less":   func(r *model.Request) { r.Messages = r.Messages[:1] },
+		"an image more": func(r *model.Request) {
+			r.Messages[0].Images = []model.Image{{MediaType: "image/png", Data: []byte{1}}}
+		},
 		"a result of another": func(r *model.Request) { r.Messages[2].CallID = "other" },
 	}
 	for name, change := range differ {
@@ -342,7 +348,11 @@ func TestCassetteMistakesAreNamedWithTheirPlace(t *testing.T) {
 			if c != nil || !list.HasErrors() {
 				t.Fatalf("it loads; %v", list)
 			}
-			wantIn(t, list[0].Error(), tt.place, tt.want)
+			var all []string
+			for _, d := range list {
+				all = append(all, d.Error())
+			}
+			wantIn(t, strings.Join(all, "\n"), tt.place, tt.want)
 		})
 	}
 	_, list := model.LoadCassette("c.yaml", []byte("calls:\n  - txt: x\n    text: y\n  - { role: boss, text: z }\n"))

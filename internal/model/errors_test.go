@@ -108,7 +108,7 @@ func TestErrorsOfEveryShapeAreWorded(t *testing.T) {
 		`{"error":{"message":["the words"]}}`,
 		`the words`,
 	} {
-		_, err, _ := ask(t, modeltest.Answer{Status: 400, Raw: body})
+		_, _, err := ask(t, modeltest.Answer{Status: 400, Raw: body})
 		wantIn(t, modelError(t, err).Error(), "answered 400 Bad Request: the words")
 	}
 }
@@ -122,7 +122,7 @@ func TestSecretsAreInNoError(t *testing.T) {
 		{Status: 400, Raw: "plain " + sentinelKey},
 	}
 	for _, a := range echoes {
-		_, err, _ := ask(t, a)
+		_, _, err := ask(t, a)
 		e := modelError(t, err)
 		for _, secret := range []string{sentinelKey, "sk-proj-ABCDEFGH12345678"} {
 			if all := fmt.Sprintf("%v %+v %v", e, e, e.Err); strings.Contains(all, secret) {
@@ -152,7 +152,7 @@ func TestAProvidersPageIsNeverShown(t *testing.T) {
 		"an error page that names no reason": {Status: 401, Raw: "\n" + page, RawType: "application/json"},
 	}
 	for name, a := range answers {
-		_, err, _ := ask(t, a)
+		_, _, err := ask(t, a)
 		e := modelError(t, err)
 		if strings.Contains(e.Error(), "<") || strings.Contains(e.Error(), "Sentinel") {
 			t.Errorf("%s is shown: %q", name, e.Error())
@@ -169,7 +169,7 @@ func TestAProvidersPageIsNeverShown(t *testing.T) {
 }
 
 func TestAProvidersWordsAreOneLineAndBounded(t *testing.T) {
-	_, err, _ := ask(t, modeltest.Fail(400, "first\nsecond\x1b[31m\r\n"+strings.Repeat("long ", 1000)))
+	_, _, err := ask(t, modeltest.Fail(400, "first\nsecond\x1b[31m\r\n"+strings.Repeat("long ", 1000)))
 	e := modelError(t, err)
 	wantIn(t, e.Error(), "first second [31m long")
 	if n := utf8.RuneCountInString(e.Message); n > 450 {
@@ -182,7 +182,7 @@ func TestAProvidersWordsAreOneLineAndBounded(t *testing.T) {
 
 func TestARedirectIsSaidAndNotFollowedAsAGet(t *testing.T) {
 	moved := modeltest.Answer{Status: 301, Header: []string{"Location: https://elsewhere.example/v1?key=hunter2"}, Raw: "moved"}
-	_, err, _ := ask(t, moved)
+	_, _, err := ask(t, moved)
 	e := modelError(t, err)
 	wantIn(t, e.Error(), "301", "https://elsewhere.example/v1", "base URL")
 	if strings.Contains(e.Error(), "hunter2") {

@@ -84,7 +84,7 @@ func withHistory() *model.Request {
 }
 
 // ask asks a server that gives the answers in order.
-func ask(t *testing.T, answers ...modeltest.Answer) (model.Response, error, *recording) {
+func ask(t *testing.T, answers ...modeltest.Answer) (model.Response, *recording, error) {
 	t.Helper()
 	s := modeltest.New(t, modeltest.Script(t, answers...))
 	sink := &recording{}
@@ -92,7 +92,7 @@ func ask(t *testing.T, answers ...modeltest.Answer) (model.Response, error, *rec
 	if n := len(s.Requests()); n != len(answers) {
 		t.Errorf("the server was asked %d times, want %d", n, len(answers))
 	}
-	return resp, err, sink
+	return resp, sink, err
 }
 
 func modelError(t *testing.T, err error) *model.Error {

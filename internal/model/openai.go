@@ -36,6 +36,7 @@ type OpenAI struct {
 	roles map[Role]*OpenAI
 	ep    endpoint
 	retry policy
+	grace time.Duration // afterFinish
 
 	mu       sync.Mutex
 	dialects map[string]dialect // by model id: what the endpoint turned out to want
@@ -103,6 +104,7 @@ func newEndpoint(o Options, keyVar string) *OpenAI {
 		ep:       endpoint{shown: displayURL(o.BaseURL), secret: o.APIKey, keyVar: keyVar, now: o.Now},
 		retry:    policy{retries: max(0, o.MaxRetries), budget: o.RetryBudget, now: o.Now, sleep: o.Sleep, jitter: o.Jitter},
 		dialects: map[string]dialect{},
+		grace:    afterFinish,
 	}
 	c.url, c.err = endpointURL(o.BaseURL)
 	return c
@@ -337,7 +339,7 @@ func (c *OpenAI) readEvents(ctx context.Context, cancel func(), body *bufio.Read
 			return err
 		}
 		if a.finish != "" && silence == nil {
-			silence = time.AfterFunc(afterFinish, cancel)
+			silence = time.AfterFunc(c.grace, cancel)
 			defer silence.Stop()
 		}
 	}

@@ -37,8 +37,11 @@ func TestCost(t *testing.T) {
 		{"by default when neither has a price", "mystery", "riddle", million, 100},
 		{"by the first of two keys of one length", "aaa-bbb", "", million, 3},
 		{"input and output", "gpt-5", "", model.Usage{Known: true, InputTokens: 2_000_000, OutputTokens: 500_000}, 7},
-		{"each token once", "claude", "", model.Usage{Known: true, InputTokens: 1_000_000, CacheReadTokens: 600_000, CacheWriteTokens: 300_000, OutputTokens: 100_000},
-			0.1*4 + 0.6*0.4 + 0.3*5 + 0.1*20},
+		{
+			"each token once", "claude", "",
+			model.Usage{Known: true, InputTokens: 1_000_000, CacheReadTokens: 600_000, CacheWriteTokens: 300_000, OutputTokens: 100_000},
+			0.1*4 + 0.6*0.4 + 0.3*5 + 0.1*20,
+		},
 		{"missing cache rates fall back to input", "gpt-5", "", model.Usage{Known: true, InputTokens: 1_000_000, CacheReadTokens: 600_000, CacheWriteTokens: 300_000}, 1},
 		{"a cache rate of zero is a rate", "zero-read", "", model.Usage{Known: true, InputTokens: 1_000_000, CacheReadTokens: 1_000_000}, 0},
 		{"a price of zero is a price", "free", "", million, 0},

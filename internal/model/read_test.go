@@ -106,7 +106,7 @@ func TestStreamedToolCallsAreAssembled(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			resp, err, _ := ask(t, modeltest.Events(tt.events...))
+			resp, _, err := ask(t, modeltest.Events(tt.events...))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +144,7 @@ func TestArgumentsThatAreEmptyMeanAnEmptyObject(t *testing.T) {
 func TestToolCallsCountWhateverTheFinishReason(t *testing.T) {
 	call := delta(`{"tool_calls":[{"index":0,"id":"a","function":{"name":"x","arguments":"{}"}}]}`)
 	for _, reason := range []string{"stop", "tool_calls", "function_call", "length", "content_filter", "end_turn"} {
-		resp, err, _ := ask(t, modeltest.Events(call, finish(reason), "[DONE]"))
+		resp, _, err := ask(t, modeltest.Events(call, finish(reason), "[DONE]"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +191,7 @@ func TestAnswersAreReadInEveryShape(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			resp, err, sink := ask(t, tt.answer)
+			resp, sink, err := ask(t, tt.answer)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -206,7 +206,7 @@ func TestAnswersAreReadInEveryShape(t *testing.T) {
 }
 
 func TestTextIsStreamedAsItArrives(t *testing.T) {
-	resp, err, sink := ask(t, modeltest.Events(delta(`{"content":"one "}`), delta(`{"content":"two"}`), finish("stop"), "[DONE]"))
+	resp, sink, err := ask(t, modeltest.Events(delta(`{"content":"one "}`), delta(`{"content":"two"}`), finish("stop"), "[DONE]"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +239,7 @@ func TestReasoningIsKept(t *testing.T) {
 		modeltest.Events(delta(`{"reasoning_content":"hm, "}`), delta(`{"reasoning_content":"so"}`), delta(`{"content":"hello"}`), finish("stop"), "[DONE]"),
 		modeltest.Raw("application/json", `{"choices":[{"message":{"reasoning_content":"hm, so","content":"hello"}}]}`),
 	} {
-		resp, err, sink := ask(t, a)
+		resp, sink, err := ask(t, a)
 		if err != nil || resp.Reasoning != "hm, so" || resp.Text != "hello" || sink.text() != "hello" {
 			t.Errorf("got %+v, %v, streamed %q", resp, err, sink.text())
 		}
@@ -270,38 +270,66 @@ func TestUsageIsNormalized(t *testing.T) {
 		answer modeltest.Answer
 		want   model.Usage
 	}{
-		{"in the last chunk", usage(`{"prompt_tokens":812,"completion_tokens":14,"total_tokens":826}`),
-			model.Usage{Known: true, InputTokens: 812, OutputTokens: 14}},
-		{"in every chunk, growing", modeltest.Events(each(`{"prompt_tokens":10,"completion_tokens":1}`), each(`{"prompt_tokens":10,"completion_tokens":2}`), finish("stop"), "[DONE]"),
-			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2}},
-		{"null in the chunks before the last", modeltest.Events(each(`null`), finish("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2}}`, "[DONE]"),
-			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2}},
-		{"in an early chunk and zero later", modeltest.Events(each(`{"prompt_tokens":10,"completion_tokens":2}`), each(`{"prompt_tokens":0,"completion_tokens":0}`), finish("stop"), "[DONE]"),
-			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2}},
-		{"in no chunk: unknown, not zero", modeltest.Events(text, finish("stop"), "[DONE]"),
-			model.Usage{}},
-		{"all zero: unknown", usage(`{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`),
-			model.Usage{}},
-		{"OpenAI's cached tokens are part of the prompt's", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1005,"prompt_tokens_details":{"cached_tokens":600}}`),
-			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600}},
-		{"Anthropic's cache tokens come on top of the input's", usage(`{"input_tokens":100,"output_tokens":5,"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
-			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300}},
-		{"a gateway's prompt tokens with Anthropic's cache tokens apart", usage(`{"prompt_tokens":100,"completion_tokens":5,"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
-			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300}},
-		{"a gateway that counts them in and says so in the details", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1005,"prompt_tokens_details":{"cached_tokens":600},"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
-			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300}},
-		{"details whose total shows that they come on top", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1605,"prompt_tokens_details":{"cached_tokens":600}}`),
-			model.Usage{Known: true, InputTokens: 1600, OutputTokens: 5, CacheReadTokens: 600}},
-		{"DeepSeek's cache hits are part of the prompt's", usage(`{"prompt_tokens":1000,"completion_tokens":5,"prompt_cache_hit_tokens":600,"prompt_cache_miss_tokens":400}`),
-			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600}},
-		{"null details", usage(`{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cache_read_input_tokens":null}`),
-			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2}},
-		{"details of an odd shape", usage(`{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":[]}`),
-			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2}},
+		{
+			"in the last chunk", usage(`{"prompt_tokens":812,"completion_tokens":14,"total_tokens":826}`),
+			model.Usage{Known: true, InputTokens: 812, OutputTokens: 14},
+		},
+		{
+			"in every chunk, growing", modeltest.Events(each(`{"prompt_tokens":10,"completion_tokens":1}`), each(`{"prompt_tokens":10,"completion_tokens":2}`), finish("stop"), "[DONE]"),
+			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2},
+		},
+		{
+			"null in the chunks before the last", modeltest.Events(each(`null`), finish("stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":2}}`, "[DONE]"),
+			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2},
+		},
+		{
+			"in an early chunk and zero later", modeltest.Events(each(`{"prompt_tokens":10,"completion_tokens":2}`), each(`{"prompt_tokens":0,"completion_tokens":0}`), finish("stop"), "[DONE]"),
+			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2},
+		},
+		{
+			"in no chunk: unknown, not zero", modeltest.Events(text, finish("stop"), "[DONE]"),
+			model.Usage{},
+		},
+		{
+			"all zero: unknown", usage(`{"prompt_tokens":0,"completion_tokens":0,"total_tokens":0}`),
+			model.Usage{},
+		},
+		{
+			"OpenAI's cached tokens are part of the prompt's", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1005,"prompt_tokens_details":{"cached_tokens":600}}`),
+			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600},
+		},
+		{
+			"Anthropic's cache tokens come on top of the input's", usage(`{"input_tokens":100,"output_tokens":5,"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
+			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300},
+		},
+		{
+			"a gateway's prompt tokens with Anthropic's cache tokens apart", usage(`{"prompt_tokens":100,"completion_tokens":5,"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
+			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300},
+		},
+		{
+			"a gateway that counts them in and says so in the details", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1005,"prompt_tokens_details":{"cached_tokens":600},"cache_read_input_tokens":600,"cache_creation_input_tokens":300}`),
+			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600, CacheWriteTokens: 300},
+		},
+		{
+			"details whose total shows that they come on top", usage(`{"prompt_tokens":1000,"completion_tokens":5,"total_tokens":1605,"prompt_tokens_details":{"cached_tokens":600}}`),
+			model.Usage{Known: true, InputTokens: 1600, OutputTokens: 5, CacheReadTokens: 600},
+		},
+		{
+			"DeepSeek's cache hits are part of the prompt's", usage(`{"prompt_tokens":1000,"completion_tokens":5,"prompt_cache_hit_tokens":600,"prompt_cache_miss_tokens":400}`),
+			model.Usage{Known: true, InputTokens: 1000, OutputTokens: 5, CacheReadTokens: 600},
+		},
+		{
+			"null details", usage(`{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":null,"cache_read_input_tokens":null}`),
+			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2},
+		},
+		{
+			"details of an odd shape", usage(`{"prompt_tokens":10,"completion_tokens":2,"prompt_tokens_details":[]}`),
+			model.Usage{Known: true, InputTokens: 10, OutputTokens: 2},
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			resp, err, _ := ask(t, tt.answer)
+			resp, _, err := ask(t, tt.answer)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -313,7 +341,7 @@ func TestUsageIsNormalized(t *testing.T) {
 }
 
 func TestUsageOfADocumentIsRead(t *testing.T) {
-	resp, err, _ := ask(t, modeltest.Raw("application/json", `{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`))
+	resp, _, err := ask(t, modeltest.Raw("application/json", `{"choices":[{"message":{"content":"hello"}}],"usage":{"prompt_tokens":3,"completion_tokens":4}}`))
 	if err != nil || resp.Usage != (model.Usage{Known: true, InputTokens: 3, OutputTokens: 4}) {
 		t.Errorf("usage %+v, %v", resp.Usage, err)
 	}

@@ -235,8 +235,13 @@ func (e *emitter) faithful(text string, resp *Response, failed *Error) bool {
 	return true
 }
 
-// writeFile replaces a file whole, or leaves it as it was.
+// writeFile replaces a file whole, or leaves it as it was. A new file is for
+// everyone to read, since a cassette is source; an old one keeps its mode.
 func writeFile(file string, data []byte) error {
+	mode := fs.FileMode(0o644)
+	if info, err := os.Stat(file); err == nil {
+		mode = info.Mode().Perm()
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
 	if err != nil {
 		return err
@@ -253,7 +258,7 @@ func writeFile(file string, data []byte) error {
 	if err := tmp.Close(); err != nil {
 		return err
 	}
-	if err := os.Chmod(tmp.Name(), 0o644); err != nil { // a cassette is source: it is committed and shared
+	if err := os.Chmod(tmp.Name(), mode); err != nil {
 		return err
 	}
 	return os.Rename(tmp.Name(), file)

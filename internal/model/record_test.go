@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -140,6 +141,9 @@ func TestALaterProcessAppends(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "c.yaml")
 	record(t, file, question(), model.Response{Text: "one"}, model.Response{Text: "two"})
 	before := read(t, file)
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	record(t, file, question(), model.Response{Text: "three"})
 	after := read(t, file)
 	if !strings.HasPrefix(after, before) {
@@ -148,6 +152,9 @@ func TestALaterProcessAppends(t *testing.T) {
 	c, _ := model.LoadCassette(file, []byte(after))
 	if len(c.Calls) != 3 || c.Calls[2].Text != "three" {
 		t.Errorf("the file holds %d calls", len(c.Calls))
+	}
+	if info, err := os.Stat(file); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, %v; want that of the file that was there", info.Mode(), err)
 	}
 	left, _ := os.ReadDir(filepath.Dir(file))
 	if len(left) != 1 {

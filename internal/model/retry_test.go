@@ -46,11 +46,12 @@ func TestWhatIsRetried(t *testing.T) {
 		{"an error in the stream that carries a status as text", modeltest.Events(text, `{"error":{"message":"overloaded","code":"503"}}`)},
 		{"an error in the stream that carries no status", modeltest.Events(text, `{"error":{"message":"something broke","type":"server_error"}}`, "[DONE]")},
 		{"an error in the stream that is a text", modeltest.Events(text, `{"error":"something broke"}`, "[DONE]")},
+		{"a chunk that is the error object itself", modeltest.Events(text, `{"object":"error","message":"something broke","code":500}`, "[DONE]")},
 		{"an error in a 200 document", modeltest.Raw("application/json", `{"error":{"message":"something broke"}}`)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			resp, err, sink := ask(t, tt.answer, modeltest.Text("whole"))
+			resp, sink, err := ask(t, tt.answer, modeltest.Text("whole"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,11 +76,12 @@ func TestWhatIsNotRetriedNamesTheLikelyCause(t *testing.T) {
 		{"422", modeltest.Fail(422, "bad thing"), 422, []string{"422", "bad thing", `"test-model"`}},
 		{"a context that is too long", modeltest.Fail(400, "This model's maximum context length is 8192 tokens."), 400, []string{"longer than the model takes", "settings.context.maxTokens"}},
 		{"an error in the stream that carries 401", modeltest.Events(`{"error":{"message":"no entry","code":401}}`), 401, []string{"API key"}},
+		{"a chunk that is the error object itself and carries 400", modeltest.Events(`{"object":"error","message":"bad thing","code":400}`), 400, []string{"bad thing"}},
 		{"an error in the stream that carries 400", modeltest.Events(`{"error":{"message":"bad thing","status":400}}`), 400, []string{"bad thing"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			resp, err, _ := ask(t, tt.answer)
+			resp, _, err := ask(t, tt.answer)
 			e := modelError(t, err)
 			if e.Status != tt.status || e.Drift {
 				t.Errorf("status %d, drift %v", e.Status, e.Drift)
@@ -191,7 +193,7 @@ func TestARetryAfterBeyondAMinuteStops(t *testing.T) {
 }
 
 func TestDeltasOfABrokenAttemptAreVoided(t *testing.T) {
-	_, err, sink := ask(t, modeltest.Events(delta(`{"content":"half"}`)), modeltest.Fail(503, "down"), modeltest.Text("whole"))
+	_, sink, err := ask(t, modeltest.Events(delta(`{"content":"half"}`)), modeltest.Fail(503, "down"), modeltest.Text("whole"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +203,7 @@ func TestDeltasOfABrokenAttemptAreVoided(t *testing.T) {
 }
 
 func TestDeltasOfAFailedCallAreVoided(t *testing.T) {
-	resp, err, sink := ask(t, modeltest.Events(delta(`{"content":"half"}`), `{"error":{"message":"no","code":400}}`))
+	resp, sink, err := ask(t, modeltest.Events(delta(`{"content":"half"}`), `{"error":{"message":"no","code":400}}`))
 	modelError(t, err)
 	if sink.broken != 1 || resp.Text != "" {
 		t.Errorf("broken %d, text %q", sink.broken, resp.Text)
@@ -213,14 +215,14 @@ func TestAnEmptyAnswerIsRetriedOnce(t *testing.T) {
 	whole := modeltest.Answer{Text: "whole", Usage: []byte(`{"prompt_tokens":10,"completion_tokens":2}`)}
 	both := model.Usage{Known: true, InputTokens: 20, OutputTokens: 3}
 
-	resp, err, sink := ask(t, blank, whole)
+	resp, sink, err := ask(t, blank, whole)
 	if err != nil || resp.Text != "whole" || sink.text() != "whole" {
 		t.Errorf("text %q, streamed %q, %v", resp.Text, sink.text(), err)
 	}
 	if resp.Usage != both {
 		t.Errorf("usage %+v, want that of both answers, %+v", resp.Usage, both)
 	}
-	resp, err, sink = ask(t, blank, blank)
+	resp, sink, err = ask(t, blank, blank)
 	if err != nil || resp.Text != "" || len(resp.Calls) != 0 || sink.text() != "" {
 		t.Errorf("after two empty answers: %+v, streamed %q, %v", resp, sink.text(), err)
 	}

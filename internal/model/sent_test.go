@@ -58,10 +58,14 @@ func TestOnlyAClaudeModelGetsACacheMarker(t *testing.T) {
 		cache       *model.Cache
 		want        string
 	}{
-		{"a Claude model with a ttl", "anthropic/claude-sonnet-4", &model.Cache{TTL: "1h"},
-			`[{"type":"text","text":"You are an agent.","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"text","text":"## Current state: triage\nAsk."}]`},
-		{"a Claude model without a ttl", "Claude-X", &model.Cache{},
-			`[{"type":"text","text":"You are an agent.","cache_control":{"type":"ephemeral"}},{"type":"text","text":"## Current state: triage\nAsk."}]`},
+		{
+			"a Claude model with a ttl", "anthropic/claude-sonnet-4", &model.Cache{TTL: "1h"},
+			`[{"type":"text","text":"You are an agent.","cache_control":{"type":"ephemeral","ttl":"1h"}},{"type":"text","text":"## Current state: triage\nAsk."}]`,
+		},
+		{
+			"a Claude model without a ttl", "Claude-X", &model.Cache{},
+			`[{"type":"text","text":"You are an agent.","cache_control":{"type":"ephemeral"}},{"type":"text","text":"## Current state: triage\nAsk."}]`,
+		},
 		{"a Claude model with caching off", "claude-x", nil, plain},
 		{"another model", "gpt-5", &model.Cache{TTL: "5m"}, plain},
 	}

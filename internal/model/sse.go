@@ -21,6 +21,7 @@ var errEventTooLong = errors.New("a server-sent event is longer than 16 MiB")
 // lines is joined as the standard says.
 type sseReader struct {
 	r      *bufio.Reader
+	max    int // bytes of one event
 	line   []byte
 	data   []byte // data lines of an event that is not whole yet
 	open   bool   // data holds at least one line
@@ -29,7 +30,7 @@ type sseReader struct {
 	err    error
 }
 
-func newSSEReader(r *bufio.Reader) *sseReader { return &sseReader{r: r} }
+func newSSEReader(r *bufio.Reader) *sseReader { return &sseReader{r: r, max: maxEvent} }
 
 // next returns the data of the next event; the bytes are valid until the next
 // call. The error is io.EOF at the end of the stream.
@@ -60,7 +61,7 @@ func (s *sseReader) next() ([]byte, error) {
 			s.data = append(s.data, '\n')
 		}
 		s.data = append(s.data, value...)
-		if len(s.data) > maxEvent {
+		if len(s.data) > s.max {
 			s.err, s.open = errEventTooLong, false
 			break
 		}
@@ -110,7 +111,7 @@ func (s *sseReader) readLine() ([]byte, error) {
 			s.skipLF = true
 			return s.trimmed(), nil
 		}
-		if len(s.line) > maxEvent {
+		if len(s.line) > s.max {
 			return nil, errEventTooLong
 		}
 		s.line = append(s.line, c)

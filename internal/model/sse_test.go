@@ -58,13 +58,15 @@ func TestServerSentEvents(t *testing.T) {
 }
 
 func TestAnEventIsBounded(t *testing.T) {
-	line := "data: " + strings.Repeat("x", maxEvent+2)
-	if _, err := readEvents(strings.NewReader(line)); !errors.Is(err, errEventTooLong) {
-		t.Errorf("one long line: %v", err)
-	}
-	lines := strings.Repeat("data: "+strings.Repeat("x", 1<<20)+"\n", maxEvent>>20+1)
-	if _, err := readEvents(strings.NewReader(lines)); !errors.Is(err, errEventTooLong) {
-		t.Errorf("many lines: %v", err)
+	for name, stream := range map[string]string{
+		"one long line": "data: " + strings.Repeat("x", 200),
+		"many lines":    strings.Repeat("data: xxxxxxxxxx\n", 20),
+	} {
+		s := newSSEReader(bufio.NewReader(strings.NewReader(stream)))
+		s.max = 100
+		if data, err := s.next(); !errors.Is(err, errEventTooLong) {
+			t.Errorf("%s: %d bytes, %v", name, len(data), err)
+		}
 	}
 }
 

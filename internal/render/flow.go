@@ -201,9 +201,9 @@ func margin(h event.Header) string {
 	return strings.Repeat("  ", max(1, strings.Count(h.SessionID, "~")))
 }
 
-// quoterFor returns a quoter for words said in h's session.
-func (f *Flow) quoterFor(h event.Header) quoter {
-	prefix := margin(h) + "  " + f.style.mark(markQuote)
+// quoterFor returns a quoter for words said in h's session, behind m.
+func (f *Flow) quoterFor(h event.Header, m mark) quoter {
+	prefix := margin(h) + "  " + f.style.mark(m)
 	q := quoter{write: f.put, prefix: prefix}
 	if f.style.Width > 0 {
 		q.columns = max(20, f.style.Width-width(prefix)-2)
@@ -212,9 +212,9 @@ func (f *Flow) quoterFor(h event.Header) quoter {
 }
 
 // quoted prints text whole.
-func (f *Flow) quoted(h event.Header, text string) {
+func (f *Flow) quoted(h event.Header, m mark, text string) {
 	f.pauseStream()
-	q := f.quoterFor(h)
+	q := f.quoterFor(h, m)
 	q.add(text)
 	q.end()
 }

@@ -71,7 +71,7 @@ func (f *Flow) draw(e event.Event) {
 		}
 		f.inside(h, st.mark(markWarning)+" "+scope+OneLine(p.Message))
 	case event.Parked:
-		line := st.mark(markParked) + " parked, awaiting " + OneLine(p.Awaiting) + because(p.Reason)
+		line := st.mark(markStop) + " parked, awaiting " + OneLine(p.Awaiting) + because(p.Reason)
 		if p.ResumeAt != "" {
 			line += " (until " + OneLine(p.ResumeAt) + ")"
 		}
@@ -90,8 +90,7 @@ func (f *Flow) draw(e event.Event) {
 	case event.ParkMessage:
 		if p.Direction == "inbound" { // the outbound words are an agent-text too
 			f.ensure(h, p.State)
-			f.inside(h, st.mark(markIn)+" a person writes")
-			f.quoted(h, p.Text)
+			f.quoted(h, markPerson, p.Text)
 		}
 	case event.Raised:
 		f.ensure(h, p.State)
@@ -171,7 +170,7 @@ func (f *Flow) delta(h event.Header, p event.AgentTextDelta) {
 		return
 	}
 	if f.stream == nil {
-		f.stream = &stream{session: h.SessionID, message: p.MessageID, quote: f.quoterFor(h)}
+		f.stream = &stream{session: h.SessionID, message: p.MessageID, quote: f.quoterFor(h, markQuote)}
 	}
 	if s := f.stream; s.session == h.SessionID && s.message == p.MessageID {
 		if !s.quote.open {
@@ -198,7 +197,7 @@ func (f *Flow) text(h event.Header, p event.AgentText) {
 	}
 	if streamed == "" {
 		f.ensure(h, p.State)
-		f.quoted(h, p.Text)
+		f.quoted(h, markQuote, p.Text)
 	}
 	if p.Partial {
 		f.inside(h, f.style.paint(dim, "(the stream broke off here)"))

@@ -86,7 +86,7 @@ func TestTheStateFlowOfATurn(t *testing.T) {
 
 func TestAPipeGetsNoEscapeAndNoGlyph(t *testing.T) {
 	got := drawn(t, pipe, refund...)
-	if i := strings.IndexAny(got, "\x1b\r✔◆✖●→│▸⊘▲↯↺←"); i >= 0 {
+	if i := strings.IndexAny(got, "\x1b\r✔◆✖●→│»▸⊘▲↯↺←"); i >= 0 {
 		t.Errorf("a pipe was given %q", got[i:min(len(got), i+20)])
 	}
 }

@@ -119,7 +119,9 @@ var (
 	markBlocked = mark{"⊘", "[blocked]", red}
 	markWarning = mark{"▲", "[warning]", yellow}
 	markFact    = mark{"·", ".", dim}
+	markStop    = mark{"◆", "=", yellow}
 	markQuote   = mark{"│", "|", dim}
+	markPerson  = mark{"»", ">", cyan}
 )
 
 func (s Style) mark(m mark) string {

@@ -9,13 +9,11 @@ import (
 const gutter = 2
 
 // A column of a table. A table that is too wide for the terminal first cuts the
-// columns that have a min, down to it, those marked early before the others;
-// then it leaves out whole columns, in the order of leave; the one that never
+// columns that have a min, the widest first; then it leaves out whole columns, in the order of leave; the one that never
 // leaves (leave 0) is cut when nothing else helps.
 type column struct {
 	name  string
-	min   int // 0: never cut
-	early bool
+	min   int // width that it keeps; 0: never cut
 	leave int
 	right bool // numbers
 }
@@ -55,12 +53,6 @@ func (t *table) fit(limit int) []int {
 				widths[i] = -1
 			}
 		}
-		t.shrink(widths, limit, func(c column) int {
-			if c.early {
-				return c.min
-			}
-			return 0
-		})
 		t.shrink(widths, limit, func(c column) int { return c.min })
 		if over(widths, limit) <= 0 {
 			return widths

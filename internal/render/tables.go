@@ -17,8 +17,13 @@ import (
 func SessionsTable(w io.Writer, st Style, list Sessions, now time.Time) error {
 	p := &page{style: st}
 	t := &table{columns: []column{
-		{name: "id"}, {name: "workflow", min: 5, leave: 4}, {name: "title", min: 5, early: true, leave: 1},
-		{name: "status", leave: 6}, {name: "state", min: 5, leave: 5}, {name: "age", leave: 2}, {name: "due", leave: 3},
+		{name: "id"},
+		{name: "workflow", min: 5, leave: 4},
+		{name: "title", min: 5, leave: 1},
+		{name: "status", leave: 6},
+		{name: "state", min: 5, leave: 5},
+		{name: "age", leave: 2},
+		{name: "due", leave: 3},
 	}}
 	for _, s := range list.Sessions {
 		if s.Error != "" {
@@ -167,9 +172,14 @@ func Size(n int64) string {
 func UsageText(w io.Writer, st Style, u UsageTable) error {
 	p := &page{style: st}
 	t := &table{columns: []column{
-		{name: u.By, min: 8}, {name: "sessions", leave: 4, right: true}, {name: "calls", leave: 3, right: true},
-		{name: "in", leave: 6, right: true}, {name: "out", leave: 5, right: true},
-		{name: "cache r", leave: 2, right: true}, {name: "cache w", leave: 1, right: true}, {name: "cost", leave: 7, right: true},
+		{name: u.By, min: 8},
+		{name: "sessions", leave: 4, right: true},
+		{name: "calls", leave: 3, right: true},
+		{name: "in", leave: 6, right: true},
+		{name: "out", leave: 5, right: true},
+		{name: "cache r", leave: 2, right: true},
+		{name: "cache w", leave: 1, right: true},
+		{name: "cost", leave: 7, right: true},
 	}}
 	add := func(key string, r UsageTotal) {
 		cost := ""

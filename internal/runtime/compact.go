@@ -52,7 +52,7 @@ func (t *turn) compact(ctx context.Context, state *spec.State) error {
 	if s.Compact != nil {
 		from = s.Compact.Keep
 	}
-	if upTo <= from || t.tokens(from) < limit {
+	if t.noCompact || upTo <= from || t.tokens(from) < limit {
 		return nil
 	}
 	req, key := t.request(state, "")
@@ -61,7 +61,7 @@ func (t *turn) compact(ctx context.Context, state *spec.State) error {
 	req.Messages = append(older, &model.Message{Role: "user", Content: summarize})
 	resp, err := t.rt.opts.Client.Complete(ctx, req, silent{})
 	settled := t.settledCall(req, resp, key)
-	settled.Role = string(roleSummary)
+	settled.UpTo = upTo
 	text := strings.TrimSpace(resp.Text)
 	if err == nil && text == "" {
 		err = fmt.Errorf("the model wrote no summary")
@@ -71,6 +71,7 @@ func (t *turn) compact(ctx context.Context, state *spec.State) error {
 			return nil // the loop sees the cancelled context
 		}
 		settled.Error = err.Error()
+		t.noCompact = true
 		t.add(settled)
 		t.transient(event.Warning{Scope: "context", Message: "the conversation could not be summarized: " + err.Error()}, "warn")
 		return t.commit()
@@ -81,6 +82,7 @@ func (t *turn) compact(ctx context.Context, state *spec.State) error {
 	}
 	if err := t.w.Files().Write(fmt.Sprintf("conversation_history/%d.md", n), []byte(historyText(s.Messages[from:upTo])), false); err != nil {
 		t.transient(event.Warning{Scope: "context", Message: "the older messages could not be stored: " + err.Error()}, "warn")
+		t.noCompact = true
 		t.add(settled)
 		return t.commit()
 	}

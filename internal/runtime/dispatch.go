@@ -146,7 +146,7 @@ func (t *turn) check(state *spec.State, c session.NewCall) (a *allowed, fatal st
 	case v.Allow:
 		return &allowed{name: name, asked: asked, given: given}, ""
 	case v.NotATool():
-		t.add(failure(c.ID, fmt.Sprintf("%q is not a tool; the tools of this state are: %s", bound(c.Name, 80), strings.Join(t.disclosed(state), ", "))))
+		t.add(failure(c.ID, v.Reason))
 	default:
 		t.add(blocked(c.ID, v))
 		if v.Fatal {

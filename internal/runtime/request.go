@@ -376,4 +376,4 @@ func (t *turn) storePrompt(req *model.Request) string {
 	return key
 }
 
-func promptFile(key string) string { return "checkpoints/prompts/" + key + ".json" }
+func promptFile(key string) string { return "artifacts/prompts/" + key + ".json" }

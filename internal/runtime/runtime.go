@@ -69,6 +69,7 @@ type turn struct {
 	pending     []session.Body // of the frame being put together
 	warnings    []session.Body // for the arrival that is about to begin
 	wire        transcript
+	noCompact   bool // a summary failed; the arrival goes on without
 	prompts     promptCache
 	minted      int // call ids minted for the frame being put together
 }

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -130,7 +131,7 @@ func (f *RootFiles) fill(temp string, content []byte, mode fs.FileMode) error {
 	if err == nil {
 		err = out.Sync()
 	}
-	return errors.Join(err, out.Close())
+	return cmp.Or(err, out.Close())
 }
 
 // claim gives temp the name unless it is taken. A hard link does it in one
@@ -161,7 +162,7 @@ func (f *RootFiles) syncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return cmp.Or(d.Sync(), d.Close())
 }
 
 // Remove removes one file, then the parents that it leaves empty, up to the

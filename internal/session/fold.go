@@ -233,6 +233,9 @@ func (s *State) model(rec Record, b *ModelSettled) ([]event.Payload, error) {
 func (s *State) called(id string) *Call {
 	if s.calls[id] == nil && s.resumed {
 		s.calls[id] = &Call{ID: id}
+		if s.Intended[id] {
+			s.calls[id].Intent = &Intent{Call: id}
+		}
 	}
 	return s.calls[id]
 }
@@ -243,6 +246,10 @@ func (s *State) intent(b *Intent) ([]event.Payload, error) {
 		return nil, fmt.Errorf("call %q is not open", b.Call)
 	}
 	c.Intent = b
+	if s.Intended == nil {
+		s.Intended = map[string]bool{}
+	}
+	s.Intended[c.ID] = true
 	return []event.Payload{event.ToolCalled{State: s.Position, Tool: c.Name, CallID: c.ID, Args: argsOf(c, b.Args), Origin: b.Origin}}, nil
 }
 
@@ -252,6 +259,7 @@ func (s *State) result(b *Result) ([]event.Payload, error) {
 		return nil, fmt.Errorf("call %q is not open", b.Call)
 	}
 	c.Result = b
+	delete(s.Intended, c.ID)
 	s.Offloads = max(s.Offloads, b.Offload)
 	if b.Rule != "" {
 		return []event.Payload{event.ToolBlocked{State: s.Position, Tool: c.Name, CallID: c.ID, Rule: b.Rule, Reason: b.Reason}}, nil

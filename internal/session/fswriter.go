@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -167,12 +168,12 @@ func (w *fsWriter) Close() error {
 	err := w.journal.close()
 	w.filesMu.Lock()
 	if w.files != nil {
-		err = errors.Join(err, w.files.Close())
+		err = cmp.Or(err, w.files.Close())
 		w.files = nil
 	}
 	w.filesMu.Unlock()
 	if w.made && w.journal.last.seq == 0 && w.journal.dead == nil {
-		err = errors.Join(err, w.store.discard(w.hold, w.id))
+		err = cmp.Or(err, w.store.discard(w.hold, w.id))
 	}
 	w.commitMu.Unlock()
 	w.store.unreserve(w.hold, w.id)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -58,7 +59,7 @@ func (osFS) SyncDir(name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(d.Sync(), d.Close())
+	return cmp.Or(d.Sync(), d.Close())
 }
 
 type osFile struct{ *os.File }

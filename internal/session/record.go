@@ -101,6 +101,7 @@ type ModelSettled struct {
 	Consumed  int       `json:"consumed,omitempty"` // cassette calls used up, faults included
 	Error     string    `json:"error,omitempty"`
 	Prompt    string    `json:"prompt,omitempty"` // key of the stored prompt text it was asked with
+	UpTo      int       `json:"upTo,omitempty"`   // role summary: the transcript index up to which it was shown
 }
 
 // NewCall is one tool call of an answer. ID is unique in the session. Args is

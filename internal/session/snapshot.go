@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"hash/crc32"
@@ -50,7 +51,7 @@ func (j *journal) snapshot() error {
 		return storeErr("write", temp, err)
 	}
 	_, err = f.WriteAt(raw, 0)
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = cmp.Or(err, f.Close()); err == nil {
 		err = j.fs.Rename(temp, filepath.Join(j.dir, snapshotName))
 	}
 	if err != nil {

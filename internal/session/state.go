@@ -172,8 +172,10 @@ type Control struct {
 	Parks       map[string]int `json:"parks,omitempty"`
 	Offloads    int            `json:"offloads,omitempty"` // files written to large_tool_results/
 	Cassette    map[string]int `json:"cassette,omitempty"` // role -> cassette calls consumed
-	Compact     *Compacted     `json:"compact,omitempty"`
-	Block       Block          `json:"block"`
+	// Intended are the calls that were started and are not settled.
+	Intended map[string]bool `json:"intended,omitempty"`
+	Compact  *Compacted      `json:"compact,omitempty"`
+	Block    Block           `json:"block"`
 }
 
 // State is a session, folded.

@@ -179,9 +179,9 @@ func (d *Decoder) String(n *Node, field string) (string, bool) {
 		}
 		d.shapef(diag.QuoteString, n.Range, field, hint, "%s must be text, and it is empty (null)", name(field))
 	default:
-		if n.Flow {
+		if n.looksLikeText() {
 			d.shapef(diag.QuoteString, n.Range, field, "put the whole text in quotes",
-				"%s must be text, and YAML reads the brackets as %s", name(field), n.noun())
+				"%s must be text, and YAML reads the braces as %s", name(field), n.noun())
 			return "", false
 		}
 		d.wrongType(n, field, "text")
@@ -340,7 +340,11 @@ func (d *Decoder) wrongType(n *Node, field, want string) {
 	if n.Kind == TextNode || n.Kind == BoolNode || n.Kind == NumberNode {
 		got += fmt.Sprintf(" (`%s`)", brief(n.Text))
 	}
-	d.shapef(diag.WrongType, n.Range, field, "", "%s must be %s, not %s", name(field), want, got)
+	hint := ""
+	if n.Flow && want == "text" {
+		hint = "if the brackets are part of the text, put it in quotes"
+	}
+	d.shapef(diag.WrongType, n.Range, field, hint, "%s must be %s, not %s", name(field), want, got)
 }
 
 // name quotes a field for the start of a sentence.

@@ -58,6 +58,17 @@ func (n *Node) Get(key string) *Node {
 	return nil
 }
 
+// looksLikeText reports whether a mapping is {x} or {{x}}: braces around words,
+// with no value anywhere.
+func (n *Node) looksLikeText() bool {
+	for _, p := range n.Pairs {
+		if p.Value.Kind != NullNode {
+			return false
+		}
+	}
+	return n.Kind == MappingNode && n.Flow
+}
+
 // noun names what the node is, for "needs X, not Y".
 func (n *Node) noun() string {
 	switch n.Kind {

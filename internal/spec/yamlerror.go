@@ -27,6 +27,7 @@ type translation struct {
 }
 
 const (
+	hintFlow  = "put a text that holds any of ? : , [ ] { } in quotes"
 	hintQuote = "if the value is meant as text, put it in quotes"
 )
 
@@ -51,8 +52,8 @@ var translations = []translation{
 		[]string{"expected key", "'-' indicator", "expected ':'", "expected node content", "block end"}, diag.Syntax,
 		"this line does not fit what stands above it", "check the indentation, and that each key ends in a colon and a space", findLine,
 	},
-	{[]string{"',' or ']'"}, diag.Syntax, "this list in brackets is not closed, or lacks a comma", "close it with `]`; " + hintQuote, findFlow},
-	{[]string{"',' or '}'"}, diag.Syntax, "this mapping in braces is not closed, or lacks a comma", "close it with `}`; " + hintQuote, findFlow},
+	{[]string{"',' or ']'"}, diag.Syntax, "this list in brackets is not closed, or lacks a comma", "close it with `]`, separate its items with commas, and " + hintFlow, findFlow},
+	{[]string{"',' or '}'"}, diag.Syntax, "this mapping in braces is not closed, or lacks a comma", "close it with `}`, separate its keys with commas, and " + hintFlow, findFlow},
 	{
 		[]string{"quoted scalar"}, diag.Syntax, // only of the context; see the two below
 		"this quoted text is not closed", "close the quote", findQuote,

@@ -218,7 +218,7 @@ func describe(v any) string {
 
 // clip keeps what a model sent short enough for one line.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = oneLine(strings.Join(strings.Fields(s), " "))
 	if r := []rune(s); len(r) > 80 {
 		return string(r[:80]) + "…"
 	}

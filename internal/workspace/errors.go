@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/archmax-ai/archmax/internal/governance"
 )
@@ -19,7 +21,17 @@ type Error struct {
 }
 
 // Error is "'path' problem".
-func (e *Error) Error() string { return fmt.Sprintf("'%s' %s", e.Path, e.Problem) }
+func (e *Error) Error() string { return fmt.Sprintf("'%s' %s", oneLine(e.Path), e.Problem) }
+
+// oneLine replaces the control characters of a text.
+func oneLine(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
+}
 
 // Unwrap gives the kind of problem, nil when it has none.
 func (e *Error) Unwrap() error { return e.cause }
@@ -75,6 +87,8 @@ func translate(path string, err error) error {
 		return refuse(path, fs.ErrPermission, "is on a read-only file system")
 	case errors.Is(err, fs.ErrPermission):
 		return refuse(path, fs.ErrPermission, "may not be used: the operating system denies permission")
+	case errors.Is(err, fs.ErrInvalid):
+		return refuse(path, fs.ErrInvalid, "is no name that the file system can hold")
 	case errors.Is(err, syscall.ENAMETOOLONG):
 		return refuse(path, nil, "is too long a name")
 	case errors.As(err, &errno): // the system's own words hold no path

@@ -10,9 +10,9 @@ import (
 
 // Files is a rooted tree of files that cannot be escaped: a session's folder,
 // or the folder behind a mount. Names are slash-separated, relative and
-// canonical; "." is the root. It must be safe for concurrent use. A tree whose
-// file system has symbolic links should be an fs.ReadLinkFS too; in one that is
-// not, whatever a listing calls a link is refused.
+// canonical; "." is the root. It must be safe for concurrent use. A session's
+// tree that has an Lstat(name) (fs.FileInfo, error) spares its directories
+// being listed to find links.
 type Files interface {
 	fs.ReadDirFS
 	fs.StatFS
@@ -64,7 +64,7 @@ func resolve(files Files, name string, follow bool) (string, error) {
 			continue
 		}
 		next := path.Join(done, segment)
-		info, err := lstat(files, next)
+		kind, err := typeOf(files, next)
 		if errors.Is(err, fs.ErrNotExist) {
 			return path.Join(append([]string{next}, rest...)...), nil
 		}
@@ -74,7 +74,7 @@ func resolve(files Files, name string, follow bool) (string, error) {
 		if err := checkSpelling(files, done, segment); err != nil {
 			return "", err
 		}
-		if info.Mode().Type() != fs.ModeSymlink {
+		if kind != fs.ModeSymlink {
 			done = next
 			continue
 		}
@@ -94,19 +94,29 @@ func resolve(files Files, name string, follow bool) (string, error) {
 	return done, nil
 }
 
-// lstat describes a name without following it.
-func lstat(files Files, name string) (fs.FileInfo, error) {
-	if linked, ok := files.(fs.ReadLinkFS); ok {
-		return linked.Lstat(name)
+// typeOf is the type of what a name is, links not followed.
+func typeOf(files Files, name string) (fs.FileMode, error) {
+	if direct, ok := files.(interface {
+		Lstat(name string) (fs.FileInfo, error)
+	}); ok {
+		info, err := direct.Lstat(name)
+		if err != nil {
+			return 0, err
+		}
+		return info.Mode().Type(), nil
 	}
 	entry, err := entryOf(files, path.Dir(name), path.Base(name))
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	if entry == nil {
-		return files.Stat(name) // another spelling of what is there, or nothing
+	if entry != nil {
+		return entry.Type(), nil
 	}
-	return entry.Info()
+	info, err := files.Stat(name) // another spelling of what is there, or nothing
+	if err != nil {
+		return 0, err
+	}
+	return info.Mode().Type(), nil
 }
 
 // checkSpelling refuses a segment that the file system takes for a file of

@@ -172,6 +172,15 @@ func (s *Shared) add(root string, config MountConfig, exposure exposure) (code, 
 		return codeMountInvalid, "a mount serves a directory or a regular file that can be read",
 			fmt.Errorf("mount %q: its path %q cannot be opened", config.Name, config.Path)
 	}
+	if m.File {
+		for _, other := range s.table {
+			if under(other.Name, m.Name) {
+				_ = m.files.root.Close()
+				return codeMountCollision, "give each mount its own name",
+					fmt.Errorf("mount %q is a file, but the mount %q is below it", m.Name, other.Name)
+			}
+		}
+	}
 	s.mounts = append(s.mounts, m)
 	s.table = append(s.table, m.Mount)
 	return "", "", nil

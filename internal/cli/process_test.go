@@ -1,0 +1,166 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// greeter makes a workspace whose workflow answers from tape.yaml.
+func greeter(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "workflows/greet/workflow.yaml", "instructions: Greet.\nstates:\n  start: { triggers: { manual: } }\n")
+	write(t, dir, "tape.yaml", "version: 1\ncalls:\n  - text: Hello.\n")
+	return dir
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// program is archmax as a process of its own: the test binary under that name.
+func program(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "archmax")
+	if err := os.Symlink(self, link); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(link, args...)
+	cmd.Dir = dir
+	cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir}, env...)
+	return cmd
+}
+
+func exitOf(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	t.Fatal(err)
+	return -1
+}
+
+// TestSignalsEndTheTurn: an interrupt cancels the turn, which can be resumed;
+// SIGINT exits 130 and SIGTERM 143.
+func TestSignalsEndTheTurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		sig  os.Signal
+		code int
+	}{"SIGINT exits 130": {os.Interrupt, 130}, "SIGTERM exits 143": {syscall.SIGTERM, 143}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := make(chan struct{}, 8)
+			stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				asked <- struct{}{}
+				<-r.Context().Done()
+			}))
+			defer stuck.Close()
+			dir := greeter(t)
+			env := []string{"ARCHMAX_API_BASE_URL=" + stuck.URL + "/v1", "ARCHMAX_MODEL=m"}
+			cmd := program(t, dir, env, "run", "hi", "--session", "s1")
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			select {
+			case <-asked:
+			case <-time.After(20 * time.Second):
+				t.Fatal("the model was never asked")
+			}
+			if err := cmd.Process.Signal(test.sig); err != nil {
+				t.Fatal(err)
+			}
+			if got := exitOf(t, cmd.Wait()); got != test.code {
+				t.Errorf("exit code %d, want %d; stderr:\n%s", got, test.code, &stderr)
+			}
+			if want := "archmax send s1 --resume"; !strings.Contains(stderr.String(), want) {
+				t.Errorf("stderr does not show %q:\n%s", want, &stderr)
+			}
+			out, err := program(t, dir, nil, "send", "s1", "--resume", "--cassette", "tape.yaml").Output()
+			if err != nil || string(out) != "Hello.\n" {
+				t.Errorf("the turn could not be resumed: %q, %v", out, err)
+			}
+		})
+	}
+}
+
+// TestAClosedStdoutIsAnError: one clear line, exit 1, and the session is whole.
+func TestAClosedStdoutIsAnError(t *testing.T) {
+	t.Parallel()
+	dir := greeter(t)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	cmd := program(t, dir, nil, "run", "hi", "--session", "s1", "--cassette", "tape.yaml", "-q")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = w, &stderr
+	err = cmd.Run()
+	w.Close()
+	if got := exitOf(t, err); got != 1 {
+		t.Errorf("exit code %d, want 1", got)
+	}
+	if text := stderr.String(); !strings.Contains(text, "standard output was closed") || strings.Count(text, "\n") != 1 {
+		t.Errorf("want one line about the closed pipe, got:\n%s", text)
+	}
+	out, err := program(t, dir, nil, "sessions", "s1").Output()
+	if err != nil || !strings.Contains(string(out), "status: completed") {
+		t.Errorf("the session is not whole: %s %v", out, err)
+	}
+}
+
+// TestAFullDiskIsAnError where the system has a device that is always full.
+func TestAFullDiskIsAnError(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		t.Log("no /dev/full on this system; a writer that is full stands in")
+		s := newStreams(nil, fullWriter{}, io.Discard, &secrets{})
+		_, _ = io.WriteString(s.Out, "x")
+		if err := s.resultErr(); err == nil || !strings.Contains(err.Error(), "no space left on device") {
+			t.Errorf("got %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	cmd := program(t, greeter(t), nil, "run", "hi", "--cassette", "tape.yaml", "-q")
+	var stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = full, &stderr
+	if got := exitOf(t, cmd.Run()); got != 1 || !strings.Contains(stderr.String(), "no space left on device") {
+		t.Errorf("exit code %d, stderr:\n%s", got, &stderr)
+	}
+}
+
+type fullWriter struct{}
+
+func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }

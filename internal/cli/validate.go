@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/render"
+	"github.com/archmax-ai/archmax/internal/spec"
+)
+
+type validateOptions struct {
+	deps   *deps
+	locate func() (*Workspace, error)
+
+	Workflows []string // none: all
+	Format    string   // text, json, github
+	Strict    bool
+}
+
+func newValidateCmd(d *deps, runF func(context.Context, *validateOptions) error) *cobra.Command {
+	opts := &validateOptions{deps: d}
+	cmd := &cobra.Command{
+		Use:     "validate [workflow…]",
+		Short:   "Check workflows and the workspace's configuration, without a model",
+		GroupID: "author",
+		Long: `Checks workflows (all of them by default) and archmax.yaml. Problems go to standard
+error, each with its place and the fix; the verdict goes to standard output. The
+exit code is 1 when there is an error, with --strict also when there is a warning.`,
+		Example: `  archmax validate
+  archmax validate order-lookup --strict
+  archmax validate --format github`,
+		ValidArgsFunction: d.completeWorkflows,
+	}
+	opts.locate = func() (*Workspace, error) { return d.locate(cmd.Flags()) }
+	fs := cmd.Flags()
+	var asJSON bool
+	fs.BoolVar(&asJSON, "json", false, "print one JSON document, like --format json")
+	opts.Format = "text"
+	flagVar(fs, &opts.Format, "format", "format", "`FORMAT`: text (default), json, or github for annotations", oneOf("text", "json", "github"))
+	fs.BoolVar(&opts.Strict, "strict", false, "warnings fail too")
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if asJSON && cmd.Flags().Changed("format") && opts.Format != "json" {
+			return usageErr("--json and --format %s ask for two formats; give one", opts.Format)
+		}
+		if asJSON {
+			opts.Format = "json"
+		}
+		opts.Workflows = args
+		if runF != nil {
+			return runF(cmd.Context(), opts)
+		}
+		return validateRun(cmd.Context(), opts)
+	}
+	return cmd
+}
+
+func validateRun(_ context.Context, o *validateOptions) error {
+	ws, err := o.locate()
+	if err != nil {
+		return err
+	}
+	slugs, err := ws.slugs()
+	if err != nil {
+		return err
+	}
+	chosen := slugs
+	if len(o.Workflows) > 0 {
+		chosen = o.Workflows
+		for _, slug := range chosen {
+			if isDir(ws.Root, "workflows", slug) {
+				continue // the loader says what is missing in it
+			}
+			if err := knownWorkflow(slugs, slug); err != nil {
+				return err
+			}
+		}
+	}
+	if len(chosen) == 0 {
+		return noWorkflows(ws)
+	}
+	shared := o.deps.validateWorkspace(ws)
+	var checked []render.Checked
+	var all diag.List
+	for _, slug := range chosen {
+		_, problems := spec.Load(ws.FS(), slug)
+		// What is wrong with the workspace is wrong for every workflow in it.
+		list := append(append(diag.List{}, shared...), problems...)
+		checked = append(checked, render.Checked{Workflow: slug, List: list})
+		all = append(all, problems...)
+	}
+	all = append(append(diag.List{}, shared...), all...)
+	return o.report(ws, checked, all)
+}
+
+// validateWorkspace checks what all workflows share: archmax.yaml and the
+// mounts and skills that it and the default table serve.
+func (d *deps) validateWorkspace(ws *Workspace) diag.List {
+	config, problems := readConfig(ws.FS(), d.secrets)
+	if problems.HasErrors() {
+		return problems
+	}
+	with := *ws
+	with.Config = config
+	shared, more := openMounts(&with)
+	problems = append(append(problems, more...), shared.CheckSkills()...)
+	problems.Sort()
+	return problems
+}
+
+func (o *validateOptions) report(ws *Workspace, checked []render.Checked, all diag.List) error {
+	d := o.deps
+	doc := render.NewDiagnostics(checked, o.Strict)
+	var err error
+	switch o.Format {
+	case "json":
+		err = render.JSON(d.io.Out, doc)
+	case "github":
+		if err = render.DiagnosticsGitHub(d.io.Out, all); err == nil {
+			_, err = fmt.Fprintln(d.io.Out, render.ValidateSummary(all, o.Strict))
+		}
+	default:
+		if !d.global.Quiet {
+			_ = render.DiagnosticsText(d.io.Err, d.errStyle(), all, sourceIn(ws.Root)) // standard error is best effort
+		}
+		_, err = fmt.Fprintln(d.io.Out, render.ValidateSummary(all, o.Strict))
+	}
+	if err == nil && !doc.Valid {
+		err = statusError{ExitFailure}
+	}
+	return err
+}
+
+// sourceIn reads the files that diagnostics name, relative to root.
+func sourceIn(root string) render.Source {
+	return func(file string) ([]byte, bool) {
+		if filepath.IsAbs(file) {
+			b, err := os.ReadFile(file)
+			return b, err == nil
+		}
+		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		return b, err == nil
+	}
+}
+
+func isDir(root string, parts ...string) bool {
+	name := filepath.ToSlash(filepath.Join(parts...))
+	if !fs.ValidPath(name) {
+		return false
+	}
+	info, err := fs.Stat(os.DirFS(root), name)
+	return err == nil && info.IsDir()
+}
