@@ -117,7 +117,7 @@ func payloads() []event.Payload {
 		event.TitleSet{Title: "Refund", State: "triage", CallID: "c7"},
 		event.StateErrorRouted{State: "lookup", To: "escalate", Reason: "its 8 model calls are spent"},
 		event.SkillsLoaded{Slugs: []string{"orders"}},
-		event.PromptShaping{Cache: "5m", Withheld: 2},
+		event.PromptShaping{Cache: "5m", Withheld: []string{"send_mail"}},
 		event.GraphTopology{States: []string{"triage"}, Edges: [][2]string{{"triage", "lookup"}}},
 	}
 }

@@ -76,6 +76,7 @@ func TestSignalsEndTheTurn(t *testing.T) {
 			t.Parallel()
 			asked := make(chan struct{}, 8)
 			stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body) // only then is a lost client noticed
 				asked <- struct{}{}
 				<-r.Context().Done()
 			}))

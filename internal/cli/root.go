@@ -75,8 +75,8 @@ func execute(ctx context.Context, d *deps, args []string) ExitCode {
 	root := newRootCmd(d)
 	root.SetArgs(commandFirst(root, args))
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
-		err = d.io.resultErr()
+	if broken := d.io.resultErr(); broken != nil && (err == nil || errors.Is(err, errors.Unwrap(broken))) {
+		err = broken
 	}
 	var usage *UsageError
 	if errors.As(err, &usage) && usage.Command == "" {

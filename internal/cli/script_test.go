@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"flag"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,14 +38,11 @@ func repository(t testing.TB) string {
 //	$EXAMPLE                   the example workspace
 //	$CASSETTES                 its cassettes
 //	$MODEL                     a model endpoint: it answers every request "Hello from the model."
-//	$STUCK                     a model endpoint that never answers
 func TestScripts(t *testing.T) {
 	root := repository(t)
 	model := modeltest.NewConfig(t, modeltest.Config{
 		Turn: func(*modeltest.Request) string { return "" }, // scripts share the server, and change their files
 	}, modeltest.Always(modeltest.Text("Hello from the model.")))
-	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
-	t.Cleanup(stuck.Close)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join(root, "testdata", "script"),
 		UpdateScripts:       *update,
@@ -57,7 +52,6 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EXAMPLE", root)
 			env.Setenv("CASSETTES", filepath.Join(root, "testdata", "cassettes"))
 			env.Setenv("MODEL", model.URL)
-			env.Setenv("STUCK", stuck.URL+"/v1")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -478,4 +478,3 @@ func (e *diagnosticsError) code() string {
 	}
 	return "error"
 }
-

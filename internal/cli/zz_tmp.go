@@ -7,4 +7,6 @@ import (
 	"github.com/archmax-ai/archmax/internal/session"
 )
 
-func writeRequests(ctx context.Context, w io.Writer, store session.Store, id string) error { return nil }
+func writeRequests(ctx context.Context, w io.Writer, store session.Store, id string) error {
+	return nil
+}

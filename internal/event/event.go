@@ -189,8 +189,8 @@ type (
 		Slugs []string `json:"slugs"`
 	}
 	PromptShaping struct {
-		Cache    string `json:"cache"`
-		Withheld int    `json:"withheld"` // tools withheld from the state, by count
+		Cache    string   `json:"cache"`    // off, on, or the ttl
+		Withheld []string `json:"withheld"` // names of tools that the state does not offer
 	}
 	GraphTopology struct {
 		States []string    `json:"states"`

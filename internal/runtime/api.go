@@ -24,21 +24,46 @@ type Options struct {
 	Events event.Sink       // nil: nobody listens
 	Clock  func() time.Time // "now" of prompts and signatures; never of recorded times
 
-	Model          string                // ARCHMAX_MODEL or archmax.yaml's, under a state's and the workflow's
-	ModelOverride  string                // --model: outranks every id a spec declares
-	RecursionLimit int                   // steps an arrival; 0: 400
-	EssentialTools []string              // host tools that are on in every state
-	HostTools      []governance.ToolInfo // declared by the workspace
-	PromptCache    *model.Cache          // unless the workflow says otherwise; nil: off
-	SystemPrompt   string                // text of the workspace's system_prompt file
-	Notes          string                // tool (default) or user
-	ImageBytes     int64                 // largest image that read_file shows to the model; 0: off
-	ImageKeep      int                   // how many of the newest images ride along
-	ContextWindow  int                   // tokens; 0: unknown
-	Ephemeral      bool                  // a park ends the session failed, ephemeral-park
-	Version        string                // the program's, for metadata.json
-	CallTimeout    time.Duration         // of one model call; 0: none beyond the client's
+	Model          string        // ARCHMAX_MODEL or archmax.yaml's, under a state's and the workflow's
+	ModelOverride  string        // --model: outranks every id a spec declares
+	RecursionLimit int           // steps an arrival; 0: 400
+	EssentialTools []string      // host tools that are on in every state
+	HostTools      []HostTool    // declared by the workspace, in order
+	Mock           Mock          // answers calls in place of tools, in cases; nil: nothing is mocked
+	PromptCache    *model.Cache  // unless the workflow says otherwise; nil: off
+	SystemPrompt   string        // text of the workspace's system_prompt file
+	Notes          string        // tool (default) or user
+	ImageBytes     int64         // largest image that read_file shows to the model; 0: off
+	ImageKeep      int           // how many of the newest images ride along
+	ContextWindow  int           // tokens; 0: unknown
+	Ephemeral      bool          // a park ends the session failed, ephemeral-park
+	Version        string        // the program's, for metadata.json
+	CallTimeout    time.Duration // of one model call; 0: none beyond the client's
 }
+
+// HostTool is a tool that the workspace brings.
+type HostTool struct {
+	governance.ToolInfo
+	Description string
+	Schema      json.RawMessage // sent to the model as it is
+	Idempotent  bool            // recovery may run a call again
+	// Run makes the call. Its error is what the model is told.
+	Run func(ctx context.Context, call ToolCall) (string, error)
+}
+
+// ToolCall is one allowed call, as a host tool or a mock sees it. Args are the
+// substituted arguments, as encoding/json decodes them, numbers exact.
+type ToolCall struct {
+	Session, Workflow, State string
+	ID, Tool                 string
+	Args                     map[string]any
+	Origin                   governance.Origin
+}
+
+// Mock answers a call in place of its tool, after the kernel has allowed it; it
+// is the one seam for calls of agents, scripts and hooks. With answered false
+// the tool runs. It may be called from several goroutines.
+type Mock func(ctx context.Context, call ToolCall) (text string, err error, answered bool)
 
 // Message is a turn's arrival of words, variables and files: what `run` and
 // `send` bring.

@@ -168,6 +168,19 @@ func (t *turn) begin(a session.Arrival, trigger, key string) {
 	t.add(rec)
 	t.add(t.warnings...)
 	t.warnings = nil
+	t.topology()
+}
+
+// topology announces the machine's shape, for whoever draws it.
+func (t *turn) topology() {
+	shape := event.GraphTopology{States: []string{}, Edges: [][2]string{}}
+	for _, s := range t.m.States {
+		shape.States = append(shape.States, s.Slug)
+		for _, e := range s.Transitions {
+			shape.Edges = append(shape.Edges, [2]string{s.Slug, e.To})
+		}
+	}
+	t.rt.opts.Events(event.Event{Header: event.Header{Type: shape.EventType(), Level: "debug", TS: time.Now(), SessionID: t.id}, Payload: shape})
 }
 
 // freshTurn opens a turn (spec: runtime.md, "A turn").
@@ -368,10 +381,24 @@ func (t *turn) deliver(d Delivery, files []File) (*Outcome, error) {
 		t.add(set)
 	}
 	t.add(&session.NewMessage{Role: "note", Note: "event", Text: deliveryText(d.Trigger, set)})
-	if strings.TrimSpace(d.Text) != "" {
-		t.add(&session.NewMessage{Role: "user", Text: d.Text})
+	if text := t.deliveredWords(d); text != "" {
+		t.add(&session.NewMessage{Role: "user", Text: text})
 	}
 	return t.finish()
+}
+
+// deliveredWords is the message of a delivery: its own, else what the message
+// path of the trigger, where the workflow declares it, finds in the variables.
+func (t *turn) deliveredWords(d Delivery) string {
+	if strings.TrimSpace(d.Text) != "" {
+		return d.Text
+	}
+	if trigger, _ := t.m.Trigger(d.Trigger); trigger != nil && trigger.Message != "" {
+		if text, ok := lookupSeed(trigger.Message, d.Variables).(string); ok && strings.TrimSpace(text) != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 func deliveryText(trigger string, set *session.VariablesSet) string {

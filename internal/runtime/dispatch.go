@@ -136,7 +136,7 @@ func (t *turn) check(state *spec.State, c session.NewCall) (a *allowed, fatal st
 	if info, ok := t.rt.tools.set.Resolve(c.Name); ok {
 		name = info.Name
 	}
-	given, err := governance.Substitute(asked, t.s().Values(), strings.HasPrefix(name, spec.DelegationPrefix))
+	given, err := governance.Substitute(asked, t.values(), strings.HasPrefix(name, spec.DelegationPrefix))
 	if err != nil {
 		t.add(failure(c.ID, err.Error()))
 		return nil, ""
@@ -203,7 +203,7 @@ func (t *turn) execute(ctx context.Context, state *spec.State, run []running) (d
 	for _, r := range run {
 		go func() {
 			start := time.Now()
-			result, err := r.tool.run(ctx, t.ws, workspace.Call{Args: r.args, Visible: visible(r.name), ImageBytes: t.rt.opts.ImageBytes})
+			result, err := t.call(ctx, state.Slug, r, visible(r.name))
 			results <- finished{running: r, result: result, err: err, took: time.Since(start)}
 		}()
 	}
@@ -221,12 +221,28 @@ func (t *turn) execute(ctx context.Context, state *spec.State, run []running) (d
 	return t.ctx.Err() != nil, nil
 }
 
+// call makes one allowed call: by its mock when it has one, else for real. It
+// runs on the call's own goroutine and reads nothing that the loop changes.
+func (t *turn) call(ctx context.Context, state string, r running, visible func(string) bool) (workspace.Result, error) {
+	c := ToolCall{Session: t.id, Workflow: t.m.Slug, State: state, ID: r.id, Tool: r.name, Args: r.args, Origin: governance.FromAgent}
+	if mock := t.rt.opts.Mock; mock != nil {
+		if text, err, answered := mock(ctx, c); answered {
+			return workspace.Result{Text: text}, err
+		}
+	}
+	if r.tool.host != nil {
+		text, err := r.tool.host(ctx, c)
+		return workspace.Result{Text: text}, err
+	}
+	return r.tool.run(ctx, t.ws, workspace.Call{Args: r.args, Visible: visible, ImageBytes: t.rt.opts.ImageBytes})
+}
+
 // visibility builds, on the owning goroutine, the filter through which a
 // searching tool sees paths; it is pure and may be called from tools'
 // goroutines.
 func (t *turn) visibility(state *spec.State) func(tool string) func(path string) bool {
 	env := t.env
-	env.Variables = t.s().Values()
+	env.Variables = t.values()
 	return func(tool string) func(string) bool {
 		return func(path string) bool {
 			return governance.Decide(t.m, governance.Hit{State: state.Slug, Tool: tool, Path: path, Origin: governance.FromAgent}, &env).Allow
@@ -318,7 +334,7 @@ func bound(s string, n int) string {
 
 // disclosed is the names of the tools that the state offers.
 func (t *turn) disclosed(state *spec.State) []string {
-	t.env.Variables = t.s().Values()
+	t.env.Variables = t.values()
 	names := governance.Disclose(t.m, state.Slug, &t.env)
 	return slices.DeleteFunc(names, func(n string) bool { return t.rt.tools.definition(n) == nil })
 }

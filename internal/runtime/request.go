@@ -173,7 +173,29 @@ func (t *turn) toolsOf(state *spec.State) []*model.Tool {
 		t.prompts.tools = map[string][]*model.Tool{}
 	}
 	t.prompts.tools[state.Slug] = tools
+	t.transient(event.PromptShaping{Cache: cacheWord(t.cacheOf()), Withheld: t.withheld(names)}, "debug")
 	return tools
+}
+
+func cacheWord(c *model.Cache) string {
+	switch {
+	case c == nil:
+		return "off"
+	case c.TTL == "":
+		return "on"
+	}
+	return c.TTL
+}
+
+// withheld is the registered tools that are not offered.
+func (t *turn) withheld(offered []string) []string {
+	out := []string{}
+	for _, info := range t.rt.tools.set.All() {
+		if t.rt.tools.definition(info.Name) != nil && !slices.Contains(offered, info.Name) {
+			out = append(out, info.Name)
+		}
+	}
+	return out
 }
 
 // static is the static prefix, read once an arrival.
@@ -232,7 +254,7 @@ func (t *turn) block(state *spec.State, say session.SayDue) string {
 }
 
 func (t *turn) describe(in *prompt.VolatileInput, state *spec.State) {
-	t.env.Variables = t.s().Values()
+	t.env.Variables = t.values()
 	in.Instructions = state.Instructions
 	in.AskTitle = t.s().Parent == "" && !slices.Contains(in.Variables, "title")
 	for _, h := range state.Before {

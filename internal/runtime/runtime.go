@@ -60,6 +60,7 @@ type turn struct {
 	rt          *Runtime
 	ctx         context.Context
 	cancel      context.CancelCauseFunc
+	id          string // the session's
 	m           *spec.Machine
 	w           session.Writer
 	ws          *workspace.Workspace
@@ -68,6 +69,8 @@ type turn struct {
 	joined      bool           // an interrupted turn was finished first
 	pending     []session.Body // of the frame being put together
 	warnings    []session.Body // for the arrival that is about to begin
+	plain       map[string]any // see values
+	plainAt     uint64
 	wire        transcript
 	noCompact   bool // a summary failed; the arrival goes on without
 	prompts     promptCache
@@ -81,7 +84,7 @@ func (r *Runtime) open(ctx context.Context, id, slug string, create bool) (*turn
 	if err != nil {
 		return nil, err
 	}
-	t := &turn{rt: r, w: w}
+	t := &turn{rt: r, w: w, id: id}
 	if err := t.prepare(ctx, slug); err != nil {
 		w.Close()
 		return nil, err
@@ -138,8 +141,17 @@ func (r *Runtime) environment() governance.Env {
 
 // decide asks the kernel, with the variables as they stand.
 func (t *turn) decide(a governance.Action) governance.Verdict {
-	t.env.Variables = t.s().Values()
+	t.env.Variables = t.values()
 	return governance.Decide(t.m, a, &t.env)
+}
+
+// values is the variables as plain values, decoded once for each state of the
+// journal. Nobody changes the map.
+func (t *turn) values() map[string]any {
+	if s := t.s(); t.plain == nil || t.plainAt != s.Seq {
+		t.plain, t.plainAt = s.Values(), s.Seq
+	}
+	return t.plain
 }
 
 // add puts bodies into the frame being put together.
@@ -164,7 +176,7 @@ func (t *turn) commit() error {
 // transient announces an event that the journal does not hold.
 func (t *turn) transient(p event.Payload, level string) {
 	t.rt.opts.Events(event.Event{Header: event.Header{
-		Type: p.EventType(), Level: level, TS: time.Now(), SessionID: t.s().Session,
+		Type: p.EventType(), Level: level, TS: time.Now(), SessionID: t.id,
 	}, Payload: p})
 }
 

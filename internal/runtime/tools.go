@@ -24,7 +24,12 @@ type toolbox struct {
 
 func newToolbox(opts Options) toolbox {
 	b := toolbox{defs: map[string]*model.Tool{}, byName: map[string]tool{}}
-	infos := slices.Concat(governance.Controls(), governance.Builtins(), opts.HostTools)
+	infos := slices.Concat(governance.Controls(), governance.Builtins())
+	for _, h := range opts.HostTools {
+		infos = append(infos, h.ToolInfo)
+		b.describe(workspace.Definition{Name: h.Name, Description: h.Description, Schema: h.Schema})
+		b.byName[h.Name] = tool{rerun: h.Idempotent, host: h.Run}
+	}
 	for i := range infos {
 		if slices.Contains(opts.EssentialTools, infos[i].Name) {
 			infos[i].AlwaysOn = true
@@ -50,9 +55,11 @@ func (b toolbox) describe(d workspace.Definition) {
 func (b toolbox) definition(name string) *model.Tool { return b.defs[name] }
 
 // tool runs one call; a rerun one may be run again after a crash.
+// Of run (a built-in) and host (the workspace's) one is set.
 type tool struct {
 	rerun bool
 	run   func(context.Context, *workspace.Workspace, workspace.Call) (workspace.Result, error)
+	host  func(context.Context, ToolCall) (string, error)
 }
 
 const toolTodos = "write_todos"

@@ -101,3 +101,106 @@ func BenchmarkOpen5000Steps(b *testing.B) {
 		}
 	}
 }
+
+// One step is three frames, each with its own sync.
+func BenchmarkAppend(b *testing.B) {
+	store := NewFSStore(b.TempDir(), nil)
+	w, err := store.Open(context.Background(), "s1", true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Append(openingFrame("s1")...); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		for _, frame := range stepFrames(n) {
+			if _, err := w.Append(frame...); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n++
+	}
+}
+
+// The same without the disk: what the store itself costs.
+func BenchmarkAppendInMemory(b *testing.B) {
+	w, err := NewMemStore(nil).Open(context.Background(), "s1", true)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Append(openingFrame("s1")...); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	n := 0
+	for b.Loop() {
+		for _, frame := range stepFrames(n) {
+			if _, err := w.Append(frame...); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n++
+	}
+}
+
+// BenchmarkJournalBytes reports the journal's bytes a step, early and late in a
+// long session.
+func BenchmarkJournalBytes(b *testing.B) {
+	var early, late float64
+	for b.Loop() {
+		early = float64(len(encodeSession(b, "s1", 100))) / 100
+		late = float64(len(encodeSession(b, "s1", 5000))-len(encodeSession(b, "s1", 4900))) / 100
+	}
+	b.ReportMetric(early, "bytes/step-to-100")
+	b.ReportMetric(late, "bytes/step-to-5000")
+}
+
+func BenchmarkList1000Sessions(b *testing.B) {
+	store := NewFSStore(b.TempDir(), nil)
+	for i := range 1000 {
+		w, err := store.Open(context.Background(), fmt.Sprintf("s%d", i), true)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := w.Append(append(openingFrame(fmt.Sprintf("s%d", i)), &Settled{As: Completed})...); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Snapshot(); err != nil {
+			b.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for b.Loop() {
+		list, err := store.List(context.Background())
+		if err != nil || len(list) != 1000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}
+
+// The budgets of architecture.md: a 400-step journal is under 1.1 times four of
+// 100 steps, and a step under three times its message bytes.
+func TestJournalBytesDoNotGrowWithTheSession(t *testing.T) {
+	long, short := len(encodeSession(t, "s1", 400)), len(encodeSession(t, "s1", 100))
+	if long*10 >= 4*short*11 {
+		t.Errorf("400 steps take %d bytes, 100 steps %d", long, short)
+	}
+	message := 0
+	for _, frame := range stepFrames(1) {
+		switch b := frame[0].(type) {
+		case *ModelSettled:
+			message += len(b.Text) + len(b.Calls[0].Name) + len(b.Calls[0].Args)
+		case *Result:
+			message += len(b.Text)
+		}
+	}
+	if step := long / 400; step >= 3*message {
+		t.Errorf("a step takes %d bytes for %d bytes of messages", step, message)
+	}
+}

@@ -42,8 +42,8 @@ func encodeFrame(seq uint64, now time.Time, bodies []Body) ([]byte, []Record, er
 		} else {
 			buf.Bytes()[at] = ','
 		}
-		if n := buf.Len() - start; n > MaxLine {
-			return nil, nil, fmt.Errorf("a %q record of %d bytes is over the limit of %d; make the content smaller", body.Kind(), n, MaxLine)
+		if err := checkSize(body.Kind(), buf.Len()-start, buf.Len()); err != nil {
+			return nil, nil, err
 		}
 		// Decoding changes its input, so it is given a copy.
 		rec, err := decodeRecord(bytes.Clone(buf.Bytes()[start : buf.Len()-1]))
@@ -55,10 +55,22 @@ func encodeFrame(seq uint64, now time.Time, bodies []Body) ([]byte, []Record, er
 	buf.Truncate(buf.Len() - len("}\n"))
 	crc := crc32.Checksum(buf.Bytes(), castagnoli)
 	fmt.Fprintf(&buf, `,"commit":{"n":%d,"crc":%d}}`+"\n", len(bodies), crc)
-	if buf.Len() > MaxFrame {
-		return nil, nil, fmt.Errorf("a step of %d bytes is over the limit of %d; make the content smaller", buf.Len(), MaxFrame)
-	}
 	return buf.Bytes(), recs, nil
+}
+
+// maxCommit bounds the bytes of a commit field.
+const maxCommit = 64
+
+// checkSize refuses a record of so many bytes, in a frame that has so many with
+// it, when a reader would take it for damage.
+func checkSize(kind Kind, line, frame int) error {
+	if limit := MaxLine - maxCommit; line > limit {
+		return fmt.Errorf("a %q record of %d bytes is over the limit of %d; make the content smaller", kind, line, limit)
+	}
+	if limit := MaxFrame - maxCommit; frame > limit {
+		return fmt.Errorf("a step of %d bytes is over the limit of %d; make the content smaller", frame, limit)
+	}
+	return nil
 }
 
 // commitOf finds the commit field that ends a line (without its newline): at is

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -125,17 +126,45 @@ func TestWhatIsTooLargeIsRefusedBeforeItIsWritten(t *testing.T) {
 	if _, _, err := encodeFrame(1, testStart, []Body{&NewMessage{Role: "user", Text: big}}); err == nil || !strings.Contains(err.Error(), "over the limit") {
 		t.Errorf("a line over 64 MiB: %v", err)
 	}
-	big = big[:MaxLine-200]
-	bodies := []Body{&NewMessage{Text: big}, &NewMessage{Text: big}, &NewMessage{Text: big}}
-	if _, _, err := encodeFrame(1, testStart, bodies); err == nil || !strings.Contains(err.Error(), "over the limit") {
-		t.Errorf("a frame over 128 MiB: %v", err)
+	for _, c := range []struct {
+		line, frame int
+		ok          bool
+	}{
+		{1, 1, true},
+		{MaxLine - maxCommit, MaxFrame - maxCommit, true},
+		{MaxLine - maxCommit + 1, MaxFrame - maxCommit, false},
+		{1, MaxFrame - maxCommit + 1, false},
+	} {
+		if err := checkSize(KindMessage, c.line, c.frame); (err == nil) != c.ok {
+			t.Errorf("a line of %d bytes in a frame of %d: %v", c.line, c.frame, err)
+		}
 	}
-	frame, _, err := encodeFrame(1, testStart, bodies[:1])
-	if err != nil {
-		t.Fatal(err)
+	if longest := len(`,"commit":{"n":,"crc":4294967295}}`+"\n") + len("134217728"); longest > maxCommit {
+		t.Errorf("a commit may take %d bytes", longest)
 	}
-	n := 0
-	if _, _, err := scan("x", bytes.NewReader(frame), int64(len(frame)), mark{}, func(recs []Record) error { n += len(recs); return nil }); err != nil || n != 1 {
-		t.Errorf("a line just under the limit: %d records, %v", n, err)
+}
+
+func TestALongLineIsReadAcrossBlocks(t *testing.T) {
+	var raw []byte
+	seq := uint64(1)
+	for _, size := range []int{10, blockSize - 100, blockSize + 1, 3 * blockSize, 10} {
+		frame, recs, err := encodeFrame(seq, testStart, []Body{&NewMessage{Text: strings.Repeat("x", size)}, &Warned{}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw = append(raw, frame...)
+		seq += uint64(len(recs))
+	}
+	var sizes []int
+	last, torn, err := scan("x", bytes.NewReader(raw), int64(len(raw)), mark{}, func(recs []Record) error {
+		for _, rec := range recs {
+			if m, ok := rec.Body.(*NewMessage); ok {
+				sizes = append(sizes, len(m.Text))
+			}
+		}
+		return nil
+	})
+	if want := []int{10, blockSize - 100, blockSize + 1, 3 * blockSize, 10}; err != nil || torn || last.seq != 10 || !slices.Equal(sizes, want) {
+		t.Errorf("%+v, torn %v, %v, sizes %v", last, torn, err, sizes)
 	}
 }

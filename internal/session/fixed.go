@@ -41,13 +41,14 @@ func decodeFixed(raw []byte, body Body) bool {
 		f.text(`"reason":`, &b.Reason)
 		f.number(`"ms":`, &b.Millis)
 		f.truth(`"truncated":`, &b.Truncated)
-		offload := int64(b.Offload)
+		offload := int64(0)
 		f.number(`"offload":`, &offload)
 		b.Offload = int(offload)
+		f.text(`"image":`, &b.Image)
 		f.json(`"args":`, &b.Args)
 	case *Moved:
 		f.text(`"to":`, &b.To)
-		step := string(b.Step)
+		var step string
 		f.text(`"step":`, &step)
 		b.Step = TrailKind(step)
 		f.text(`"as":`, &b.As)
@@ -100,6 +101,9 @@ func (f *fixed) model(b *ModelSettled) {
 	b.Consumed = int(consumed)
 	f.text(`"error":`, &b.Error)
 	f.text(`"prompt":`, &b.Prompt)
+	upTo := int64(0)
+	f.number(`"upTo":`, &upTo)
+	b.UpTo = int(upTo)
 }
 
 func (f *fixed) next(c byte) bool {

@@ -307,6 +307,7 @@ func (s *State) moved(rec Record, b *Moved) []event.Payload {
 		out = append(out, event.WorkflowReset{State: b.To}, event.StateLeave{State: from, Next: b.To})
 		s.Parks = nil
 	case StepOnError:
+		s.Steps++ // routes that lead into each other end at the step limit
 		out = append(out, event.StateErrorRouted{State: from, To: b.To, Reason: b.Reason}, event.StateLeave{State: from, Next: b.To})
 	case StepHuman:
 		out = append(out, event.StateLeave{State: from, Next: b.To})

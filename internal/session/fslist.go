@@ -205,24 +205,47 @@ func (s *FSStore) descendants(id string) ([]string, error) {
 func (s *FSStore) discard(h *hold, id string) error { return s.discardFolder(h, Folder(id)) }
 
 // discardFolder moves a folder to _trash, where it is no session any more, and
-// then removes it, with what deletes that were killed left there.
+// then removes it.
 func (s *FSStore) discardFolder(h *hold, folder string) error {
 	dir, trash := filepath.Join(s.dir, folder), filepath.Join(s.dir, "_trash")
-	if err := os.MkdirAll(trash, 0o700); err != nil {
-		return storeErr("delete", dir, err)
-	}
 	if dir == h.dir && runtime.GOOS == "windows" {
 		h.release() // an open file holds its folder in place there
 	}
-	err := s.fs.Rename(dir, filepath.Join(trash, folder+"-"+rand.Text()))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	away := filepath.Join(trash, folder+"-"+rand.Text())
+	for { // another delete may remove the trash in between
+		if err := os.MkdirAll(trash, 0o700); err != nil {
+			return storeErr("delete", dir, err)
+		}
+		err := s.fs.Rename(dir, away)
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return storeErr("delete", dir, err)
+		}
+		if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
 	}
-	if err == nil {
-		err = s.fs.SyncDir(s.dir)
+	if dir == h.dir {
+		h.gone()
 	}
-	if err != nil {
+	if err := s.fs.SyncDir(s.dir); err != nil {
 		return storeErr("delete", dir, err)
 	}
-	return storeErr("delete", trash, os.RemoveAll(trash))
+	if err := os.RemoveAll(away); err != nil {
+		return storeErr("delete", away, err)
+	}
+	s.emptyTrash(trash)
+	return nil
+}
+
+// emptyTrash removes what deletes that were killed left, as far as it can:
+// nothing in there is a session any more, and the next delete tries again.
+func (s *FSStore) emptyTrash(trash string) {
+	list, _ := os.ReadDir(trash)
+	for _, e := range list {
+		_ = os.RemoveAll(filepath.Join(trash, e.Name()))
+	}
+	_ = os.Remove(trash) // unless another delete is using it
 }

@@ -108,14 +108,16 @@ func (w *fsWriter) make() error {
 	if w.made {
 		return nil
 	}
-	for _, dir := range []string{w.hold.dir, w.dir()} {
-		if err := os.MkdirAll(filepath.Join(dir, "checkpoints"), 0o700); err != nil {
-			return storeErr("write", dir, err)
-		}
+	// A delete, or another process that prepared the same session and gave it
+	// up, may take the folder away in between.
+	err := w.claim()
+	for tries := 0; errors.Is(err, fs.ErrNotExist) && tries < 20; tries++ {
+		err = w.claim()
 	}
-	if err := w.hold.take(context.Background(), w.store.now()); errors.Is(err, errBusy) {
+	if errors.Is(err, errBusy) {
 		return w.store.busy(w.id)
-	} else if err != nil {
+	}
+	if err != nil {
 		return storeErr("write", w.hold.dir, err)
 	}
 	if w.store.exists(w.id) {
@@ -126,6 +128,16 @@ func (w *fsWriter) make() error {
 	}
 	w.made = true
 	return nil
+}
+
+// claim makes the folders of the session and of its root, and takes the lock.
+func (w *fsWriter) claim() error {
+	for _, dir := range []string{w.hold.dir, w.dir()} {
+		if err := os.MkdirAll(filepath.Join(dir, "checkpoints"), 0o700); err != nil {
+			return err
+		}
+	}
+	return w.hold.take(context.Background(), w.store.now())
 }
 
 // sweep removes what a process that was killed before its first frame left in

@@ -126,7 +126,7 @@ func TestMintedIdsSortByTime(t *testing.T) {
 	if a, b := Mint(testStart, entropy()), Mint(testStart, entropy()); a != b {
 		t.Errorf("the same time and entropy gave %q and %q", a, b)
 	}
-	if Mint(testStart, nil) == Mint(testStart, nil) {
+	if a, b := Mint(testStart, nil), Mint(testStart, nil); a == b {
 		t.Error("two minted ids are the same")
 	}
 }

@@ -104,6 +104,7 @@ type hold struct {
 	info      lockInfo
 	cancelled chan struct{}
 	isCancel  bool
+	moved     bool          // the folder was deleted: its path may be another's by now
 	stop      chan struct{} // ends the watcher; nil while none runs
 	watching  sync.WaitGroup
 }
@@ -154,11 +155,20 @@ func (h *hold) drop() {
 	if h.lock == nil {
 		return
 	}
-	checkpoints := filepath.Join(h.dir, "checkpoints")
-	_ = os.Remove(filepath.Join(checkpoints, infoName))
-	_ = os.Remove(filepath.Join(checkpoints, cancelName))
+	if !h.moved {
+		checkpoints := filepath.Join(h.dir, "checkpoints")
+		_ = os.Remove(filepath.Join(checkpoints, infoName))
+		_ = os.Remove(filepath.Join(checkpoints, cancelName))
+	}
 	_ = h.lock.Close()
 	h.lock = nil
+}
+
+// gone notes that the folder has left its path.
+func (h *hold) gone() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.moved = true
 }
 
 // cancel tells the writers to stop.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -315,44 +316,51 @@ func TestASessionThatAnotherProcessRunsIsBusyAndCanBeCancelled(t *testing.T) {
 
 func TestDeletingAndOpeningASessionAtOnceLeavesAWholeSessionOrNone(t *testing.T) {
 	dir := t.TempDir()
-	stores := []*session.FSStore{session.NewFSStore(dir, nil), session.NewFSStore(dir, nil), session.NewFSStore(dir, nil)}
 	expected := func(err error) bool {
 		return err == nil || errors.As(err, new(session.BusyError)) || errors.As(err, new(session.NotFoundError)) || errors.As(err, new(session.TakenError))
 	}
-	var wg sync.WaitGroup
-	deletes, creates := 0, 0
-	var mu sync.Mutex
-	for _, store := range stores {
-		wg.Go(func() {
-			for range 25 {
-				if err := addAll(store, "s1", "x", 1); !expected(err) {
+	done := make(chan struct{})
+	var adders, deleters sync.WaitGroup
+	var deletes atomic.Int32
+	for range 3 { // every one as another process would
+		adder, deleter := session.NewFSStore(dir, nil), session.NewFSStore(dir, nil)
+		adders.Go(func() {
+			for range 40 {
+				if err := addAll(adder, "s1", "x", 1); !expected(err) {
 					t.Errorf("open: %v", err)
-				}
-				mu.Lock()
-				creates++
-				mu.Unlock()
-			}
-		})
-		wg.Go(func() {
-			for range 25 {
-				err := store.Delete(bg, "s1")
-				if !expected(err) {
-					t.Errorf("delete: %v", err)
-				}
-				if err == nil {
-					mu.Lock()
-					deletes++
-					mu.Unlock()
 				}
 				time.Sleep(time.Millisecond)
 			}
 		})
+		deleters.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(time.Millisecond):
+				}
+				err := deleter.Delete(bg, "s1")
+				if !expected(err) {
+					t.Errorf("delete: %v", err)
+				}
+				if err == nil {
+					deletes.Add(1)
+				}
+			}
+		})
 	}
-	wg.Wait()
-	if deletes == 0 || creates != 75 {
-		t.Errorf("%d deletes, %d appends", deletes, creates)
+	adders.Wait()
+	close(done)
+	deleters.Wait()
+	if deletes.Load() == 0 {
+		t.Error("nothing was deleted")
 	}
-	err := stores[0].Delete(bg, "s1")
+	store := session.NewFSStore(dir, nil)
+	list, err := store.List(bg)
+	if err != nil || len(list) > 1 || len(list) == 1 && list[0].Err != nil {
+		t.Errorf("left: %v, %v", list, err)
+	}
+	err = store.Delete(bg, "s1")
 	if !expected(err) {
 		t.Error(err)
 	}
@@ -425,4 +433,46 @@ func TestAStoreThatCannotBeWrittenSaysSo(t *testing.T) {
 	if !errors.As(err, &failed) || !strings.Contains(err.Error(), filepath.Join(dir, "sessions")) || !strings.Contains(err.Error(), "--sessions") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("got %v", err)
 	}
+}
+
+func TestLooksAtALockNeverMakeAWriterFail(t *testing.T) {
+	dir := t.TempDir()
+	store := session.NewFSStore(dir, nil)
+	if err := addAll(store, "s1", "x", 1); err != nil {
+		t.Fatal(err)
+	}
+	// A holder that was killed leaves lock.info, and only then is the lock tried.
+	info := filepath.Join(store.SessionDir("s1"), "checkpoints", "lock.info")
+	stop := make(chan struct{})
+	var readers sync.WaitGroup
+	for range 4 {
+		reader := session.NewFSStore(dir, nil)
+		readers.Go(func() {
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				if _, err := reader.Load(bg, "s1"); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for range 40 {
+		if err := os.WriteFile(info, []byte(`{"pid":1,"host":"x","since":"2026-03-04T05:06:07Z","token":"t"}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w, err := store.Open(bg, "s1", false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(stop)
+	readers.Wait()
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/archmax-ai/archmax/internal/diag"
 )
 
 // Every diagnostic of this package is made by Errorf, Warnf, shapef or broken,
@@ -51,6 +53,11 @@ func TestEveryCodeIsOneOfDiagsConstants(t *testing.T) {
 			}
 			return true
 		})
+	}
+	for _, tr := range translations {
+		if _, ok := diag.Lookup(string(tr.code)); !ok {
+			t.Errorf("the translation of %q has the unknown code %q", tr.says, tr.code)
+		}
 	}
 	if calls < 50 {
 		t.Errorf("only %d calls were found: the test looks for the wrong names", calls)

@@ -77,8 +77,9 @@ func (l *loader) hook(n *Node, field, phase string) (*Hook, bool) {
 	}
 	switch kind := kinds[0]; {
 	case kind.Key == "script":
-		h.Script, _ = m.Text("script")
-		l.scriptPath(h.Script, kind.Value.Range, m.At("script"), "hooks")
+		if p, ok := m.Text("script"); ok && l.scriptPath(p, kind.Value.Range, m.At("script"), "hooks") {
+			h.Script = p
+		}
 	case kind.Key == "rubric":
 		h.Rubric = l.rubric(kind.Value, m.At("rubric"), phase)
 	case slices.Contains(known, kind.Key):
@@ -125,9 +126,6 @@ func (l *loader) rubric(n *Node, field, phase string) *Rubric {
 
 // scriptPath checks that an authored path stays inside dir.
 func (l *loader) scriptPath(p string, at diag.Range, field, dir string) bool {
-	if p == "" {
-		return false // reported
-	}
 	if strings.ContainsAny(p, "\\\x00") || path.IsAbs(p) || !strings.HasPrefix(path.Clean(p), dir+"/") {
 		l.Errorf(diag.ScriptPath, at, field, "write the path from the workflow's directory, as in `"+dir+"/check.js`",
 			"`%s` is not inside the workflow's `%s/`", brief(p), dir)

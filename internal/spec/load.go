@@ -42,6 +42,18 @@ func Slugs(fsys fs.FS) ([]string, error) {
 // nil when there is an error; warnings come with a machine. The list is in file
 // order.
 func Load(fsys fs.FS, slug string) (*Machine, diag.List) {
+	m, list := Inspect(fsys, slug)
+	if list.HasErrors() {
+		return nil, list
+	}
+	return m, list
+}
+
+// Inspect is Load for checks that go on when a rule of the document is broken
+// (language.md: "lints run even when a document-level rule failed"): its machine
+// is nil only when the shape of workflow.yaml does not hold. A machine that came
+// with errors is never run.
+func Inspect(fsys fs.FS, slug string) (*Machine, diag.List) {
 	file := path.Join(workflowsDir, slug, "workflow.yaml")
 	d := NewDecoder()
 	if !ValidSlug(slug) {
@@ -55,19 +67,19 @@ func Load(fsys fs.FS, slug string) (*Machine, diag.List) {
 		d.missing(fsys, slug, err)
 		return nil, d.Diagnostics(file)
 	}
-	m, list := Parse(slug, file, src)
+	l, list := parse(slug, file, src)
 	list = append(d.Diagnostics(file), list...)
 	prose, more := readProse(fsys, path.Join(workflowsDir, slug, "WORKFLOW.md"))
 	list = append(list, more...)
-	if m != nil {
-		m.Prose = prose
-		list = append(list, checkScripts(fsys, m)...)
+	if l != nil && !l.Broken() {
+		list = append(list, checkScripts(fsys, l.m)...)
 	}
 	list.Sort()
-	if list.HasErrors() {
+	if l == nil || l.Broken() {
 		return nil, list
 	}
-	return m, list
+	l.m.Prose = prose
+	return l.m, list
 }
 
 // missing reports a workflow.yaml that cannot be read.
@@ -134,6 +146,15 @@ type loader struct {
 // Parse reads and checks the document alone: no other file is looked at. The
 // machine is nil when there is an error.
 func Parse(slug, file string, src []byte) (*Machine, diag.List) {
+	l, list := parse(slug, file, src)
+	if list.HasErrors() {
+		return nil, list
+	}
+	return l.m, list
+}
+
+// parse returns what could be read of the document; nothing when it is no YAML.
+func parse(slug, file string, src []byte) (*loader, diag.List) {
 	root, problems := ReadYAML(file, src)
 	if root == nil {
 		return nil, problems
@@ -144,12 +165,9 @@ func Parse(slug, file string, src []byte) (*Machine, diag.List) {
 	if !l.Broken() {
 		l.rules()
 		l.lints()
+		l.m.seal(root)
 	}
 	list := append(problems, l.Diagnostics(file)...)
 	list.Sort()
-	if list.HasErrors() {
-		return nil, list
-	}
-	l.m.seal(root)
-	return l.m, list
+	return l, list
 }

@@ -168,7 +168,12 @@ func TestLoadProblems(t *testing.T) {
 		{"problems of all files in file order", "refund", workspace(
 			"workflows/refund/workflow.yaml", broken("to: check", "to: chek"),
 			"workflows/refund/WORKFLOW.md", "---\n",
-		), []string{"workflows/refund/WORKFLOW.md:1:1: error[competing-machines]", "workflows/refund/workflow.yaml:9:15: error[unknown-state]: there is no state `chek`"}},
+		), []string{
+			"workflows/refund/WORKFLOW.md:1:1: error[competing-machines]",
+			"workflows/refund/workflow.yaml:7:12: error[script-missing]",
+			"workflows/refund/workflow.yaml:9:15: error[unknown-state]: there is no state `chek`",
+			"workflows/refund/workflow.yaml:12:13: error[script-missing]",
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m, list := Load(tt.fsys, tt.slug)
@@ -323,7 +328,7 @@ func TestALargeFileLoadsQuickly(t *testing.T) {
 	if m == nil {
 		t.Fatal(list)
 	}
-	if took := time.Since(began); took > 3*time.Second { // well under a second on an idle machine; room for -race and neighbours
+	if took := time.Since(began); took > 5*time.Second { // well under a second on an idle machine; room for -race and neighbours
 		t.Errorf("took %v", took)
 	}
 }

@@ -93,6 +93,14 @@ func (m *Machine) Triggers() []*Trigger {
 	return all
 }
 
+// Only returns the machine with s as its one state: a view that asks what would
+// hold if the state were written differently. The lists are m's own.
+func (m *Machine) Only(s *State) *Machine {
+	view := *m
+	view.States, view.index = []*State{s}, map[string]*State{s.Slug: s}
+	return &view
+}
+
 // State is one node of the machine.
 type State struct {
 	Slug         string
@@ -195,6 +203,7 @@ type ToolLists struct{ AllowAlways, ForbidAlways []*ToolEntry }
 type StateTools struct {
 	Allow, Forbid []*ToolEntry
 	HasAllow      bool
+	AllowRange    diag.Range // of the key
 }
 
 // ToolEntry grants or denies a tool, perhaps only for some arguments.
@@ -244,6 +253,7 @@ type NameLists struct{ AllowAlways, ForbidAlways []Name }
 type StateNames struct {
 	Allow, Forbid []Name
 	HasAllow      bool
+	AllowRange    diag.Range // of the key
 }
 
 // MountLists are the root's mounts block.
@@ -254,9 +264,10 @@ type MountLists struct {
 
 // StateMounts are a state's mounts block.
 type StateMounts struct {
-	Allow    []MountGrant
-	Forbid   []Name
-	HasAllow bool
+	Allow      []MountGrant
+	Forbid     []Name
+	HasAllow   bool
+	AllowRange diag.Range // of the key
 }
 
 // MountGrant enables a mount; Write is `access: read_write`.

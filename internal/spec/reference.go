@@ -50,14 +50,19 @@ func ParseGlob(text string) ([]GlobPart, error) {
 	return parts, nil
 }
 
-// EscapeGlob returns a pattern that matches s and nothing else.
+// globMeta is every character that means something in a glob, inside a class
+// (^ and -) as outside.
+const globMeta = `*?[]{}\,!^-`
+
+// EscapeGlob returns a pattern that matches s and nothing else, also where the
+// glob around it puts it into a class.
 func EscapeGlob(s string) string {
-	if !strings.ContainsAny(s, `*?[]{}\,!`) {
+	if !strings.ContainsAny(s, globMeta) {
 		return s
 	}
 	var b strings.Builder
 	for _, c := range s {
-		if strings.ContainsRune(`*?[]{}\,!`, c) {
+		if strings.ContainsRune(globMeta, c) {
 			b.WriteByte('\\')
 		}
 		b.WriteRune(c)

@@ -80,6 +80,14 @@ func TestParseGlob(t *testing.T) {
 	}
 }
 
+func TestEscapeGlobHoldsInsideAClassToo(t *testing.T) {
+	for value, other := range map[string]string{"a-z": "q", "^a": "q", "!a": "q"} {
+		if ok, err := doublestar.Match("["+EscapeGlob(value)+"]", other); ok || err != nil {
+			t.Errorf("[%s] matches %q (%v)", EscapeGlob(value), other, err)
+		}
+	}
+}
+
 func TestEscapeGlobMatchesOnlyItself(t *testing.T) {
 	for _, s := range []string{"a*", "[a]", "{a,b}", `a\b`, "a?", "!x", "**", "${{x}}"} {
 		if ok, err := doublestar.Match(EscapeGlob(s), s); !ok || err != nil {

@@ -138,6 +138,7 @@ func TestTriggerRules(t *testing.T) {
 		{"a date-time bound has an offset or is now", "{ requires: [{ name: a, type: date-time, minimum: ⟦signature-rule⟧'2026-02-03T10:00:00', maximum: now }] }"},
 		{"an integer's bounds are integers", "{ requires: [{ name: a, type: integer, minimum: ⟦signature-rule⟧1.5 }] }"},
 		{"a pattern compiles", "{ requires: [{ name: a, type: string, pattern: ⟦signature-pattern⟧'(' }, { name: b, type: string, pattern: ⟦signature-pattern⟧'(?=x)' }] }"},
+		{"a broken pattern is told once", "{ requires: [{ name: a, type: string, pattern: ⟦signature-pattern⟧'(', enum: [x] }] }"},
 		{"a format is one of three", "{ requires: [{ name: a, type: string, format: ⟦bad-value⟧ipv4 }] }"},
 		{"content is a media type", "{ requires: [{ name: a, type: string, content: ⟦signature-rule⟧markdown }, { name: b, type: string, content: text/markdown }] }"},
 		{"enum values fit the type", "{ requires: [{ name: a, type: string, enum: [x, ⟦quote-string⟧1] }, { name: b, type: integer, enum: [1, ⟦wrong-type⟧x, ⟦signature-rule⟧1.5] }] }"},
@@ -208,4 +209,31 @@ func TestHookRules(t *testing.T) {
 			wantMarked(t, "instructions: x\n"+root+"states:\n  a:\n    triggers: { manual: }\n    "+tt.state+"\n")
 		})
 	}
+}
+
+func TestDiagnosticsNameTheirField(t *testing.T) {
+	list := wantMarked(t, start+`    instructions: x
+    transitions:
+      - { to: draft, description: A. }
+      - { to: ⟦unknown-state⟧nope, description: B. }
+    requires: [⟦bad-variable⟧X]
+    tools: { allow: [a, { tool: b, args: { p: [ok, ⟦bad-glob⟧'['] } }] }
+  b:
+    triggers: { mail: { returns: [a, ⟦signature-name⟧title] } }
+`)
+	want := []string{
+		"states.draft.transitions.1.to", "states.draft.requires.0", "states.draft.tools.allow.1.args.p.1", "states.b.triggers.mail.returns.1",
+	}
+	for i, d := range list {
+		if d.Field != want[i] {
+			t.Errorf("field %q, want %q", d.Field, want[i])
+		}
+		if d.File != "workflows/refund/workflow.yaml" {
+			t.Errorf("file %q", d.File)
+		}
+	}
+}
+
+func TestAnAliasedMistakeIsToldOnce(t *testing.T) {
+	wantMarked(t, "instructions: x\nstates:\n  a:\n    triggers: { manual: }\n    tools: &t { allow: [⟦task-tool⟧task] }\n  b:\n    tools: *t\n")
 }

@@ -56,15 +56,22 @@ func rulesOf(entryType string) []string {
 }
 
 func (l *loader) signature(m Map, key string) []*Entry {
-	entries, _ := list(m, key, l.entry)
 	first := map[string]*Entry{}
-	for _, e := range entries {
+	entries, _ := list(m, key, func(n *Node, field string) (*Entry, bool) {
+		e, ok := l.entry(n, field)
+		if !ok {
+			return nil, false
+		}
 		if f := first[e.Name]; f != nil {
-			l.Errorf(diag.SignatureName, e.Range, m.At(key), "keep one of the two", "`%s` names `%s` twice, here and on line %d", key, e.Name, f.Range.Start.Line)
-			continue
+			l.Errorf(diag.SignatureName, e.Range, field, "keep one of the two", "`%s` names `%s` twice, here and on line %d", key, e.Name, f.Range.Start.Line)
+			return e, true
 		}
 		first[e.Name] = e
-	}
+		if key == "returns" && slices.Contains(reservedReturns, e.Name) {
+			l.Errorf(diag.SignatureName, e.Range, field, "choose another name", "`returns` may not name `%s`: it is reserved", e.Name)
+		}
+		return e, true
+	})
 	return entries
 }
 
@@ -130,8 +137,8 @@ func (l *loader) rule(e *Entry, rule string, m Map) {
 	case "format":
 		r.Format, _ = m.OneOf(rule, "email", "url", "phone")
 	case "pattern":
-		if r.Pattern, _ = m.String(rule); r.Pattern != "" {
-			l.pattern(r.Pattern, n, field)
+		if pattern, ok := m.String(rule); ok && l.pattern(pattern, n, field) {
+			r.Pattern = pattern
 		}
 	case "minLength":
 		r.MinLength = l.count(m, rule)
@@ -186,10 +193,10 @@ func (l *loader) count(m Map, rule string) *int {
 	return &v
 }
 
-func (l *loader) pattern(pattern string, n *Node, field string) {
+func (l *loader) pattern(pattern string, n *Node, field string) bool {
 	_, err := regexp.Compile(pattern)
 	if err == nil {
-		return
+		return true
 	}
 	why := "it cannot be compiled"
 	var se *syntax.Error
@@ -197,6 +204,7 @@ func (l *loader) pattern(pattern string, n *Node, field string) {
 		why = fmt.Sprintf("%s at `%s`", se.Code, brief(se.Expr))
 	}
 	l.Errorf(diag.SignaturePattern, n.Range, field, "patterns are RE2: no look-around, no back-references", "`pattern` is no regular expression: %s", why)
+	return false
 }
 
 func (l *loader) enum(e *Entry, m Map) {

@@ -197,11 +197,16 @@ func (l *loader) script(s *State, m Map) {
 	if s.Kind != Code || !m.Require("script", s.Range, "a code state runs a script, as in `scripts/check.js`") {
 		return
 	}
-	s.Script, _ = m.Text("script")
+	p, ok := m.Text("script")
 	s.ScriptRange = m.Get("script").Range
-	if l.scriptPath(s.Script, s.ScriptRange, m.At("script"), "scripts") && !slices.Contains([]string{".js", ".mjs"}, path.Ext(s.Script)) {
-		l.Errorf(diag.ScriptPath, s.ScriptRange, m.At("script"), "write it in JavaScript", "`%s` is neither a .js nor a .mjs file", brief(s.Script))
+	if !ok || !l.scriptPath(p, s.ScriptRange, m.At("script"), "scripts") {
+		return
 	}
+	if ext := path.Ext(p); ext != ".js" && ext != ".mjs" {
+		l.Errorf(diag.ScriptPath, s.ScriptRange, m.At("script"), "write it in JavaScript", "`%s` is neither a .js nor a .mjs file", brief(p))
+		return
+	}
+	s.Script = p
 }
 
 // evidence checks what can be told of a path without a workspace: that an agent

@@ -35,6 +35,7 @@ func (l *loader) rootTools(n *Node) (t ToolLists) {
 func (l *loader) stateTools(n *Node, field string) (t StateTools) {
 	if m, ok := l.Mapping(n, field, "allow", "forbid"); ok {
 		t.Allow, t.HasAllow = list(m, "allow", l.toolGrant)
+		t.AllowRange = m.KeyRange("allow")
 		t.Forbid, _ = list(m, "forbid", l.toolDenial)
 	}
 	return t
@@ -155,6 +156,7 @@ func (l *loader) rootSkills(n *Node) (s NameLists) {
 func (l *loader) stateSkills(n *Node, field string) (s StateNames) {
 	if m, ok := l.Mapping(n, field, "allow", "forbid"); ok {
 		s.Allow, s.HasAllow = list(m, "allow", l.skillName)
+		s.AllowRange = m.KeyRange("allow")
 		s.Forbid, _ = list(m, "forbid", l.skillName)
 	}
 	return s
@@ -180,6 +182,7 @@ func (l *loader) rootMounts(n *Node) (t MountLists) {
 func (l *loader) stateMounts(n *Node, field string) (t StateMounts) {
 	if m, ok := l.Mapping(n, field, "allow", "forbid"); ok {
 		t.Allow, t.HasAllow = list(m, "allow", l.mountGrant)
+		t.AllowRange = m.KeyRange("allow")
 		t.Forbid, _ = list(m, "forbid", l.mountName)
 	}
 	return t

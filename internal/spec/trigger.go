@@ -70,11 +70,6 @@ func (l *loader) trigger(t *Trigger, n *Node, field string) {
 	t.Description, _ = m.String("description")
 	t.Requires = l.signature(m, "requires")
 	t.Returns = l.signature(m, "returns")
-	for _, e := range t.Returns {
-		if slices.Contains(reservedReturns, e.Name) {
-			l.Errorf(diag.SignatureName, e.Range, m.At("returns"), "choose another name", "`returns` may not name `%s`: it is reserved", e.Name)
-		}
-	}
 }
 
 func (l *loader) dottedPath(m Map, key string) string {

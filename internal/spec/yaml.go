@@ -330,7 +330,7 @@ func (b *builder) scalar(n *Node, y *yaml.Node, off int) {
 		n.Kind = plainKind(y)
 	}
 	n.Range = b.s.span(off, end)
-	plain := y.Style&^(yaml.TaggedStyle) == 0
+	plain := y.Style&^yaml.TaggedStyle == 0
 	if !b.tagged(n, y, off, "!!str", "!!int", "!!float", "!!bool", "!!null", "!!timestamp", "!!merge") {
 		return
 	}

@@ -35,35 +35,38 @@ var tabs = translation{[]string{"tab character"}, diag.Tab, "a tab is used for i
 
 var translations = []translation{
 	{
-		[]string{"mapping values are not allowed"}, diag.Syntax,
-		"a `: ` inside an unquoted value, or a key indented deeper than its neighbours", "put a value that holds `: ` in quotes, or align the key", findColon,
+		[]string{"mapping values are not allowed"},
+		diag.Syntax,
+		"a `: ` inside an unquoted value, or a key indented deeper than its neighbours", "put a value that holds `: ` in quotes, align the key, and check that the key above ends in a colon and a space", findColon,
 	},
 	tabs,
 	{
-		[]string{"sequence entries"}, diag.Syntax,
+		[]string{"sequence entries"},
+		diag.Syntax,
 		"a list item cannot start here", "start the list on its own line, or put the value in quotes", findLast("-"),
 	},
 	{[]string{"incompatible YAML", "%YAML directive"}, diag.Tag, "a YAML version directive is not supported", "remove it", findLast("%")},
 	{
-		[]string{"cannot start any token"}, diag.Syntax,
+		[]string{"cannot start any token"},
+		diag.Syntax,
 		"no unquoted value may start with this character", "put the value in quotes", findStarter,
 	},
 	{
-		[]string{"expected key", "'-' indicator", "expected ':'", "expected node content", "block end"}, diag.Syntax,
-		"this line does not fit what stands above it", "check the indentation, and that each key ends in a colon and a space", findLine,
+		[]string{"expected key", "'-' indicator", "expected ':'"},
+		diag.Syntax,
+		"this line does not fit what stands above it", "check the indentation, that each key ends in a colon and a space, and that nothing follows a closing quote or bracket", findLine,
 	},
 	{[]string{"',' or ']'"}, diag.Syntax, "this list in brackets is not closed, or lacks a comma", "close it with `]`, separate its items with commas, and " + hintFlow, findFlow},
 	{[]string{"',' or '}'"}, diag.Syntax, "this mapping in braces is not closed, or lacks a comma", "close it with `}`, separate its keys with commas, and " + hintFlow, findFlow},
-	{
-		[]string{"quoted scalar"}, diag.Syntax, // only of the context; see the two below
-		"this quoted text is not closed", "close the quote", findQuote,
-	},
 	{[]string{"end of stream", "document indicator"}, diag.Syntax, "this quoted text is not closed", "close the quote", findQuote},
 	{
-		[]string{"escape character", "hexdecimal", "escape code"}, diag.Syntax,
+		[]string{"escape character", "hexdecimal", "escape code"},
+		diag.Syntax,
 		"a backslash in double quotes starts an escape, and this one is unknown", "write \\\\ for a backslash, or use single quotes", findLast(`\`),
 	},
 	{[]string{"unknown anchor"}, diag.Alias, "this alias names an anchor that is not defined above it", "define it, `&name`, or quote the text if it starts with *", findLast("*")},
+	{[]string{"expected node content"}, diag.Syntax, "a value is missing, or a bracket is not closed", hintFlow, findFlow},
+	{[]string{"keys are not allowed"}, diag.Syntax, "a value cannot start with `? `", hintQuote, findLast("?")},
 	{[]string{"max depth"}, diag.Depth, "this is nested too deeply", "", findRead},
 	{[]string{"tag", "directive"}, diag.Tag, "this YAML tag or directive cannot be read", hintQuote, findLast("!%")},
 	{[]string{"comment or line break", "indentation indicator"}, diag.Syntax, "only an indentation digit, + or - may follow | or >", "start the text on the next line", findLast("|>")},
