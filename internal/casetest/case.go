@@ -1,7 +1,6 @@
 package casetest
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -93,16 +92,6 @@ type finding struct {
 func miss(detail string) finding { return finding{detail: detail} }
 
 var holds = finding{}
-
-// namesOf is the variables that a case seeds.
-func (c *Case) variableRange(name string) (json.RawMessage, bool) {
-	for _, s := range c.Variables {
-		if s.Name == name {
-			return s.Value, true
-		}
-	}
-	return nil, false
-}
 
 // collapse takes white space together.
 func collapse(s string) string { return strings.Join(strings.Fields(s), " ") }

@@ -22,6 +22,7 @@ import (
 type logOptions struct {
 	deps  *deps
 	store func() (session.Store, error)
+	open  func() (*Workspace, error) // for --requests: how requests are written is configured
 
 	ID       string
 	Follow   bool
@@ -45,6 +46,7 @@ while another process runs the session, and ends with its turn.`,
 		Args:              sessionOnly,
 	}
 	opts.store = d.storeOf(cmd)
+	opts.open = func() (*Workspace, error) { return d.open(cmd.Flags()) }
 	fs := cmd.Flags()
 	fs.BoolVar(&opts.Follow, "follow", false, "go on while another process runs the session")
 	fs.BoolVar(&opts.JSON, "json", false, "print the transcript as one JSON document")
@@ -91,7 +93,7 @@ func logRun(ctx context.Context, o *logOptions) error {
 	case o.Follow:
 		return o.follow(ctx, store)
 	case o.Requests:
-		return writeRequests(ctx, d.io.Out, store, o.ID)
+		return o.requests(ctx)
 	case o.Events:
 		for e, err := range session.Replay(ctx, store, o.ID) {
 			if err != nil {
@@ -111,6 +113,27 @@ func logRun(ctx context.Context, o *logOptions) error {
 		return render.JSON(d.io.Out, log)
 	}
 	return render.Transcript(d.io.Out, d.outStyle(), log)
+}
+
+// requests prints the model requests, one JSON document each.
+func (o *logOptions) requests(ctx context.Context) error {
+	ws, err := o.open()
+	if err != nil {
+		return err
+	}
+	list, err := requestsOf(ctx, ws, o.ID)
+	if err != nil {
+		return err
+	}
+	for sent, err := range list {
+		if err != nil {
+			return err
+		}
+		if err := render.JSON(o.deps.io.Out, sent); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // followCheck is how often --follow looks whether the process that runs the

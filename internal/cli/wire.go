@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 
@@ -75,6 +76,9 @@ func openRuntime(ws *Workspace, m *spec.Machine, w wiring) (runtime.API, error) 
 		Model: s.Model.Name, ModelOverride: o.Model, RecursionLimit: s.Recursion, PromptCache: s.PromptCache,
 		SystemPrompt: ws.Config.SystemPrompt, Notes: s.Model.Notes, ContextWindow: s.Model.ContextWindow,
 		Ephemeral: o.Ephemeral, Version: version(),
+	}
+	if images := ws.Config.Images; images != nil {
+		opts.ImageBytes, opts.ImageKeep = images.MaxBytes, images.Keep
 	}
 	for _, name := range ws.Config.EssentialTools {
 		opts.EssentialTools = append(opts.EssentialTools, name.Value)
@@ -156,6 +160,17 @@ func openCassette(d *deps, file string, byFlag bool) (model.Client, error) {
 		return nil, &diagnosticsError{root: d.dir, list: problems}
 	}
 	return model.NewReplay(cassette), nil
+}
+
+// requestsOf are a session's model requests as they were sent, rebuilt from its
+// journal with the workspace's wire settings.
+func requestsOf(ctx context.Context, ws *Workspace, id string) (iter.Seq2[runtime.SentRequest, error], error) {
+	store, err := openStore(ws)
+	if err != nil {
+		return nil, err
+	}
+	rt := runtime.New(runtime.Options{Root: ws.FS(), Store: store, Notes: ws.Settings.Model.Notes})
+	return rt.Requests(ctx, id, ws.Settings.Model.ToolCallContent), nil
 }
 
 // workflowOf is the workflow that a session belongs to, from its first record.

@@ -79,6 +79,18 @@ const (
 	UnknownTriggerKey   Code = "unknown-trigger-key"
 )
 
+// Problems of cases (`*.test.yaml`).
+const (
+	UnknownTrigger  Code = "unknown-trigger"
+	UnknownWorkflow Code = "unknown-workflow"
+	FixtureMissing  Code = "fixture-missing"
+	BadPattern      Code = "bad-pattern"
+	StepOrder       Code = "step-order"
+	EmptyAssertion  Code = "empty-assertion"
+	DuplicateCase   Code = "duplicate-case"
+	MockTool        Code = "mock-tool"
+)
+
 // Doc is what a person can be told of a code.
 type Doc struct {
 	Code    Code
@@ -101,7 +113,7 @@ func Codes() []Doc {
 	return docs
 }
 
-var table = index(readingDocs, shapeDocs, ruleDocs, warningDocs)
+var table = index(readingDocs, shapeDocs, ruleDocs, warningDocs, caseDocs)
 
 func index(groups ...[]Doc) map[Code]Doc {
 	t := map[Code]Doc{}
