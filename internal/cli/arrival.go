@@ -71,13 +71,23 @@ func (o *arrivalOptions) check() error {
 	return nil
 }
 
-// clock is the time that rules prompts, signatures and scripts.
+// clock is the pinned time that rules prompts, signatures and scripts; nil is
+// real time, which the runtime takes from the journal where it must be told
+// again.
 func (o *arrivalOptions) clock() func() time.Time {
 	if o.Clock == nil {
-		return o.deps.now
+		return nil
 	}
 	at := *o.Clock
 	return func() time.Time { return at }
+}
+
+// today is the time that an answer typed at a terminal is checked against.
+func (o *arrivalOptions) today() time.Time {
+	if o.Clock != nil {
+		return *o.Clock
+	}
+	return o.deps.now()
 }
 
 // arrive sends one arrival to a runtime of m's workspace, narrates it and
@@ -178,6 +188,7 @@ type narrator struct {
 	closed   bool
 }
 
+// narrate begins a narration. Without a machine there is no state flow.
 func (o *arrivalOptions) narrate(m *spec.Machine) (*narrator, error) {
 	d := o.deps
 	n := &narrator{o: o, verdicts: !d.global.Quiet}
@@ -197,6 +208,7 @@ func (o *arrivalOptions) narrate(m *spec.Machine) (*narrator, error) {
 	case d.global.Quiet:
 	case d.global.Verbose:
 		n.raw = true
+	case m == nil:
 	default:
 		n.flow = render.NewFlow(d.io.Err, d.errStyle(), render.FlowOptions{KindOf: func(state string) string {
 			if s := m.State(state); s != nil {

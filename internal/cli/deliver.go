@@ -169,6 +169,11 @@ func deliverDue(ctx context.Context, o *deliverOptions, delivery runtime.Deliver
 	if err != nil {
 		return err
 	}
+	n, err := o.narrate(nil)
+	if err != nil {
+		return err
+	}
+	defer n.close()
 	now := o.deps.now()
 	delivery.DueAt = &now
 	docs := []delivered{}
@@ -180,7 +185,7 @@ func deliverDue(ctx context.Context, o *deliverOptions, delivery runtime.Deliver
 		if e.Err != nil || !due(e.Control, now) {
 			continue
 		}
-		doc := o.deliverOne(ctx, ws, store, e.Control, delivery)
+		doc := o.deliverOne(ctx, ws, store, n, e.Control, delivery)
 		if !o.JSON {
 			fmt.Fprintln(o.deps.io.Out, doc.line())
 			o.deps.io.Flush()
@@ -193,6 +198,9 @@ func deliverDue(ctx context.Context, o *deliverOptions, delivery runtime.Deliver
 			Version    int         `json:"version"`
 			Deliveries []delivered `json:"deliveries"`
 		}{render.Version, docs})
+	}
+	if closeErr := n.close(); err == nil {
+		err = closeErr
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -210,25 +218,18 @@ func due(c *session.Control, now time.Time) bool {
 
 // deliverOne delivers to one session. Its events go out only where they were
 // asked for (--events, -v): a line each is the narration here.
-func (o *deliverOptions) deliverOne(ctx context.Context, ws *Workspace, store session.Store, c *session.Control, delivery runtime.Delivery) delivered {
+func (o *deliverOptions) deliverOne(ctx context.Context, ws *Workspace, store session.Store, n *narrator, c *session.Control, delivery runtime.Delivery) delivered {
 	doc := delivered{SessionID: c.Session}
 	delivery.Session = c.Session
 	m, err := loadMachine(ws, c.Workflow)
-	var n *narrator
+	var api runtime.API
 	if err == nil {
-		n, err = o.narrate(m)
+		api, err = openRuntime(ws, m, wiring{store: store, sink: n.event, options: o.arrivalOptions})
 	}
 	if err == nil {
-		if !n.raw {
-			n.flow = nil
-		}
-		var api runtime.API
-		if api, err = openRuntime(ws, m, wiring{store: store, sink: n.event, options: o.arrivalOptions}); err == nil {
-			bounded, cancel := o.bound(ctx)
-			doc.Outcome, err = api.Deliver(bounded, delivery)
-			cancel()
-		}
-		err = errors.Join(err, n.close())
+		bounded, cancel := o.bound(ctx)
+		doc.Outcome, err = api.Deliver(bounded, delivery)
+		cancel()
 	}
 	var notParked runtime.NotParkedError
 	var busy session.BusyError

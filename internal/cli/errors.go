@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/model"
 	"github.com/archmax-ai/archmax/internal/render"
 	"github.com/archmax-ai/archmax/internal/runtime"
 	"github.com/archmax-ai/archmax/internal/session"
@@ -84,6 +85,10 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 		idle     session.IdleError
 		sig      signalError
 		broken   *diagnosticsError
+		damaged  session.DamagedError
+		newer    session.VersionError
+		store    *session.StoreError
+		asked    *model.Error
 	)
 	switch {
 	case errors.As(context.Cause(ctx), &sig):
@@ -108,6 +113,14 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 		r.Error.Code = "session-not-found"
 	case errors.As(err, &idle):
 		r.Error.Code = "session-idle"
+	case errors.As(err, &damaged):
+		r.Error.Code = "session-damaged"
+	case errors.As(err, &newer):
+		r.Error.Code = "session-version"
+	case errors.As(err, &store):
+		r.Error.Code = "store-failed"
+	case errors.As(err, &asked):
+		r.Error.Code, r.Error.Message, r.Error.Hint = "model-failed", oneLine(asked.Message), oneLine(asked.Hint)
 	}
 	return r
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"context"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -49,3 +51,23 @@ func parse(t *testing.T, cmd *cobra.Command, args ...string) error {
 }
 
 func words(line string) []string { return strings.Fields(line) }
+
+// greeter makes a workspace whose workflow answers from tape.yaml.
+func greeter(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	write(t, dir, "workflows/greet/workflow.yaml", "instructions: Greet.\nstates:\n  start: { triggers: { manual: } }\n")
+	write(t, dir, "tape.yaml", "version: 1\ncalls:\n  - text: Hello.\n")
+	return dir
+}
+
+func write(t *testing.T, dir, name, text string) {
+	t.Helper()
+	file := filepath.Join(dir, filepath.FromSlash(name))
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

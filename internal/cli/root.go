@@ -103,7 +103,7 @@ func wantsJSON(args []string) bool {
 // closed pipe is an error of the write, not a signal that kills mid-turn.
 func trapSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
-	signal.Ignore(syscall.SIGPIPE)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // ignoring it would be inherited by children
 	caught := make(chan os.Signal, 1)
 	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
 	go func() {
@@ -168,7 +168,7 @@ the model may see, what it may do and where it may go.`,
 	)
 	root.AddCommand(
 		newRunCmd(d, nil), newSendCmd(d, nil), newDecideCmd(d, nil), newDeliverCmd(d, nil), newSessionsCmd(d),
-		newValidateCmd(d, nil), newWorkflowsCmd(d, nil),
+		newValidateCmd(d, nil), newWorkflowsCmd(d, nil), newGraphCmd(d, nil),
 		newVersionCmd(d), newCompletionCmd(d),
 		newExitCodesTopic(), newEnvironmentTopic(),
 	)

@@ -193,7 +193,7 @@ func (o *runOptions) askMissing(ctx context.Context, ws *Workspace, m *spec.Mach
 		if issue.Kind != spec.IssueMissing || at < 0 {
 			continue
 		}
-		if err := a.entry(trigger.Requires[at], o.clock()(), msg); err != nil {
+		if err := a.entry(trigger.Requires[at], o.today(), msg); err != nil {
 			return err
 		}
 	}

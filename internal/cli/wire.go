@@ -80,6 +80,9 @@ func openRuntime(ws *Workspace, m *spec.Machine, w wiring) (runtime.API, error) 
 	if images := ws.Config.Images; images != nil {
 		opts.ImageBytes, opts.ImageKeep = images.MaxBytes, images.Keep
 	}
+	if im := ws.Config.Images; im != nil {
+		opts.ImageBytes, opts.ImageKeep = im.MaxBytes, im.Keep
+	}
 	for _, name := range ws.Config.EssentialTools {
 		opts.EssentialTools = append(opts.EssentialTools, name.Value)
 	}

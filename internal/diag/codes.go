@@ -91,6 +91,44 @@ const (
 	MockTool        Code = "mock-tool"
 )
 
+// Problems of a workflow in its workspace and as a graph, which validate finds.
+const (
+	UnknownSkill    Code = "unknown-skill"
+	UnknownMount    Code = "unknown-mount"
+	RefusedGrant    Code = "refused-grant"
+	RunPath         Code = "run-path"
+	BrokenWorkflow  Code = "broken-workflow"
+	NotDelegatable  Code = "not-delegatable"
+	DelegationCycle Code = "delegation-cycle"
+	DelegationDepth Code = "delegation-depth"
+	CallsDisabled   Code = "calls-disabled"
+
+	UnknownTool      Code = "unknown-tool"
+	CoveredGrant     Code = "covered-grant"
+	PartGrant        Code = "part-grant"
+	InertGrant       Code = "inert-grant"
+	ScratchpadGrant  Code = "scratchpad-grant"
+	GrantedTwice     Code = "granted-twice"
+	IdleForbid       Code = "idle-forbid"
+	EmptyAllow       Code = "empty-allow"
+	NoSkillsBlock    Code = "no-skills-block"
+	NoMountsBlock    Code = "no-mounts-block"
+	LooseGuard       Code = "loose-guard"
+	UnreachableState Code = "unreachable-state"
+	Trap             Code = "trap"
+	UnboundedLoop    Code = "unbounded-loop"
+)
+
+// Problems of the workspace's mounts and skill bundles.
+const (
+	MountInvalid      Code = "mount-invalid"
+	MountMissing      Code = "mount-missing"
+	MountCollision    Code = "mount-collision"
+	AuthoringExposed  Code = "authoring-exposed"
+	SkillInvalid      Code = "skill-invalid"
+	SkillNameMismatch Code = "skill-name-mismatch"
+)
+
 // Doc is what a person can be told of a code.
 type Doc struct {
 	Code    Code

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"strings"
 
 	"github.com/archmax-ai/archmax/internal/event"
 	"github.com/archmax-ai/archmax/internal/session"
@@ -47,7 +46,7 @@ func (t *turn) writeArtifacts() []error {
 			errs = append(errs, fmt.Errorf("artifacts/%s could not be written: %w", name, err))
 		}
 	}
-	mermaid := Mermaid(t.m)
+	mermaid := Mermaid(t.m, nil)
 	write("graph.json", graphOf(t.m, mermaid))
 	write("graph.mmd", []byte(mermaid))
 	write("trajectory.json", trajectoryOf(s))
@@ -109,44 +108,6 @@ func graphOf(m *spec.Machine, mermaid string) Graph {
 		}
 	}
 	return g
-}
-
-// Mermaid draws the machine. Node ids are numbers, since a slug may be a word
-// of Mermaid's own, such as `end`; slugs appear as quoted labels.
-func Mermaid(m *spec.Machine) string {
-	ids := map[string]string{}
-	for i, s := range m.States {
-		ids[s.Slug] = fmt.Sprintf("s%d", i+1)
-	}
-	var b strings.Builder
-	b.WriteString("flowchart TD\n")
-	for _, s := range m.States {
-		open, end := "[", "]"
-		switch {
-		case s.Kind == spec.Human:
-			open, end = "{{", "}}"
-		case s.Terminal():
-			open, end = "([", "])"
-		}
-		fmt.Fprintf(&b, "  %s%s\"%s\"%s\n", ids[s.Slug], open, mermaidText(s.Slug), end)
-	}
-	for _, s := range m.States {
-		for _, e := range s.Transitions {
-			arrow := "-->"
-			if e.Type != spec.None {
-				arrow = fmt.Sprintf("-->|\"%s\"|", mermaidText(string(e.Type)))
-			}
-			fmt.Fprintf(&b, "  %s %s %s\n", ids[s.Slug], arrow, ids[e.To])
-		}
-		if s.OnError != "" {
-			fmt.Fprintf(&b, "  %s -.->|\"on_error\"| %s\n", ids[s.Slug], ids[s.OnError])
-		}
-	}
-	return b.String()
-}
-
-func mermaidText(s string) string {
-	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "#", "#35;").Replace(s)
 }
 
 // Trajectory is trajectory.json: what was said and called, state by state.

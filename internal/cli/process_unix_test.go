@@ -1,3 +1,5 @@
+//go:build unix
+
 package cli
 
 import (
@@ -14,26 +16,6 @@ import (
 	"testing"
 	"time"
 )
-
-// greeter makes a workspace whose workflow answers from tape.yaml.
-func greeter(t *testing.T) string {
-	t.Helper()
-	dir := t.TempDir()
-	write(t, dir, "workflows/greet/workflow.yaml", "instructions: Greet.\nstates:\n  start: { triggers: { manual: } }\n")
-	write(t, dir, "tape.yaml", "version: 1\ncalls:\n  - text: Hello.\n")
-	return dir
-}
-
-func write(t *testing.T, dir, name, text string) {
-	t.Helper()
-	file := filepath.Join(dir, filepath.FromSlash(name))
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
 
 // program is archmax as a process of its own: the test binary under that name.
 func program(t *testing.T, dir string, env []string, args ...string) *exec.Cmd {
@@ -165,3 +147,66 @@ func TestAFullDiskIsAnError(t *testing.T) {
 type fullWriter struct{}
 
 func (fullWriter) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestAnotherProcessIsFollowedAndCancelled: log --follow ends with the turn that
+// sessions cancel ends.
+func TestAnotherProcessIsFollowedAndCancelled(t *testing.T) {
+	t.Parallel()
+	asked := make(chan struct{}, 8)
+	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is a lost client noticed
+		asked <- struct{}{}
+		<-r.Context().Done()
+	}))
+	defer stuck.Close()
+	dir := greeter(t)
+	run := program(t, dir, []string{"ARCHMAX_API_BASE_URL=" + stuck.URL + "/v1", "ARCHMAX_MODEL=m"}, "run", "hi", "--session", "s1")
+	if err := run.Start(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-asked:
+	case <-time.After(20 * time.Second):
+		t.Fatal("the model was never asked")
+	}
+	follow := program(t, dir, nil, "sessions", "log", "s1", "--follow", "--events")
+	var events bytes.Buffer
+	follow.Stdout = &events
+	if err := follow.Start(); err != nil {
+		t.Fatal(err)
+	}
+	busy, err := program(t, dir, nil, "send", "s1", "hi", "--cassette", "tape.yaml").CombinedOutput()
+	if got := exitOf(t, err); got != 1 || !strings.Contains(string(busy), "archmax: session s1 is mid-turn (pid ") {
+		t.Errorf("a second turn exited %d:\n%s", got, busy)
+	}
+	if out, err := program(t, dir, nil, "sessions", "cancel", "s1").CombinedOutput(); err != nil {
+		t.Errorf("cancel: %v\n%s", err, out)
+	}
+	if got := exitOf(t, run.Wait()); got != 1 {
+		t.Errorf("the cancelled turn exited %d, want 1", got)
+	}
+	if got := exitOf(t, follow.Wait()); got != 0 || !strings.Contains(events.String(), `"type":"state-leave"`) {
+		t.Errorf("follow exited %d with:\n%s", got, &events)
+	}
+}
+
+// TestTheTimeLimitEndsTheTurn: --timeout fails the turn, which can be resumed.
+func TestTheTimeLimitEndsTheTurn(t *testing.T) {
+	t.Parallel()
+	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is a lost client noticed
+		<-r.Context().Done()
+	}))
+	defer stuck.Close()
+	env := []string{"ARCHMAX_API_BASE_URL=" + stuck.URL + "/v1", "ARCHMAX_MODEL=m"}
+	cmd := program(t, greeter(t), env, "run", "hi", "--session", "s1", "--timeout", "200ms", "--json", "-q")
+	out, err := cmd.Output()
+	if got := exitOf(t, err); got != 1 {
+		t.Errorf("exit code %d, want 1", got)
+	}
+	for _, want := range []string{`"code": "turn-cancelled"`, `the time limit of 200ms (--timeout) ran out`} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("the outcome lacks %s:\n%s", want, out)
+		}
+	}
+}

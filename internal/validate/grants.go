@@ -1,0 +1,391 @@
+package validate
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/governance"
+	"github.com/archmax-ai/archmax/internal/spec"
+)
+
+// toolNames warns of grants that no tool can have the name of: not built in, not
+// a command tool of the workspace, and no <server>__<action>.
+func (c *checker) toolNames() {
+	if c.in.Tools == nil {
+		return
+	}
+	var names []string
+	for _, info := range c.env.Tools.All() {
+		if c.known[info.Name] {
+			names = append(names, info.Name)
+		}
+	}
+	c.eachGrant(func(_ *spec.State, e *spec.ToolEntry, field string) {
+		bare := strings.Contains(e.Tool, "__") || strings.HasPrefix(e.Tool, spec.DelegationPrefix)
+		if c.known[e.Tool] || bare || e.Tool == "*" || e.Tool == "task" || e.Tool == "eval" {
+			return
+		}
+		hint := "declare it under `tools` in archmax.yaml; an MCP server's tool is named <server>__<action>"
+		full := slices.IndexFunc(names, func(name string) bool { return strings.HasSuffix(name, "__"+e.Tool) })
+		if full >= 0 {
+			hint = fmt.Sprintf("did you mean `%s`? a grant needs the full name", names[full])
+		} else {
+			hint = nearHint(e.Tool, names, hint)
+		}
+		c.d.Warnf(diag.UnknownTool, e.Range, field, hint, "no tool of this workspace is named `%s`, so the entry grants nothing", e.Tool)
+	})
+}
+
+// finding is what is wrong with a grant in one state.
+type finding struct {
+	code    diag.Code
+	warning bool
+	at      diag.Range
+	field   string
+	hint    string
+	message string
+}
+
+func (c *checker) add(f finding) {
+	if f.warning {
+		c.d.Warnf(f.code, f.at, f.field, f.hint, "%s", f.message)
+	} else {
+		c.d.Errorf(f.code, f.at, f.field, f.hint, "%s", f.message)
+	}
+}
+
+// grants checks every tool grant against what the kernel refuses anyway.
+func (c *checker) grants() {
+	for i, e := range c.m.Tools.AllowAlways {
+		c.rootGrant(e, item("tools.allow_always", i))
+	}
+	for _, s := range c.m.States {
+		if len(s.Tools.Allow) == 0 {
+			continue
+		}
+		own := newDenials(s.Tools.Forbid)
+		for i, e := range s.Tools.Allow {
+			for _, f := range c.judge(s, e, own, item(stateField(s, "tools", "allow"), i)) {
+				c.add(f)
+			}
+		}
+	}
+}
+
+// rootGrant checks an allow_always entry. It is refused where it is refused in
+// every state that it counts in; what a state forbids for itself is no fault of
+// the entry.
+func (c *checker) rootGrant(e *spec.ToolEntry, field string) {
+	if e.Tool == "*" {
+		return // reported
+	}
+	info, _ := c.env.Tools.Resolve(e.Tool)
+	if info.AlwaysOn || info.Control {
+		c.d.Warnf(diag.InertGrant, e.Range, field, "remove it; a state's own entry can narrow the tool",
+			"`%s` is on in every state, so an entry in `allow_always` grants nothing and narrows nothing", e.Tool)
+		return
+	}
+	var refused []finding
+	for i, s := range c.counting(e) {
+		found := c.judge(s, e, denials{}, field)
+		errors := slices.DeleteFunc(slices.Clone(found), func(f finding) bool { return f.warning })
+		if len(errors) == 0 {
+			refused = found // warnings, which hold wherever the entry counts
+			break
+		}
+		if i == 0 {
+			refused = errors
+		}
+		refused = slices.DeleteFunc(refused, func(f finding) bool {
+			return !slices.ContainsFunc(errors, func(other finding) bool { return other.at == f.at })
+		})
+		if len(refused) == 0 {
+			break
+		}
+	}
+	for _, f := range refused {
+		c.add(f)
+	}
+}
+
+// counting lists the states that an allow_always entry counts in: a state that
+// mentions the tool itself has its own tier.
+func (c *checker) counting(e *spec.ToolEntry) (states []*spec.State) {
+	for _, s := range c.m.States {
+		mentions := slices.ContainsFunc(s.Tools.Allow, func(own *spec.ToolEntry) bool { return own.Tool == e.Tool })
+		if s.Kind != spec.Human && !mentions {
+			states = append(states, s)
+		}
+	}
+	return states
+}
+
+// trial is one grant alone in a state, to be tried on calls.
+type trial struct {
+	c       *checker
+	s       *spec.State
+	info    governance.ToolInfo
+	grant   *spec.ToolEntry
+	field   string
+	open    *spec.Machine // nothing is denied
+	closed  *spec.Machine // as the workflow has it
+	forbids []*spec.ToolEntry
+	never   []*spec.ToolEntry
+}
+
+// judge finds what the kernel refuses of a grant in a state whose own denials
+// are own.
+func (c *checker) judge(s *spec.State, e *spec.ToolEntry, own denials, field string) []finding {
+	if e.Tool == "*" || e.Tool == "task" {
+		return nil // reported
+	}
+	t := &trial{c: c, s: s, grant: plainEntry(e), field: field, forbids: own.of(e.Tool), never: c.denials.of(e.Tool)}
+	t.info, _ = c.env.Tools.Resolve(e.Tool)
+	view := *s
+	view.Tools = spec.StateTools{Allow: []*spec.ToolEntry{t.grant}}
+	bare := *c.m
+	bare.Tools = spec.ToolLists{}
+	t.open = bare.Only(&view)
+	if f, ok := t.kind(); ok {
+		return []finding{f}
+	}
+	found, refused := t.places()
+	if refused {
+		return found
+	}
+	found = append(found, t.scratchpad()...)
+	if len(t.forbids)+len(t.never) > 0 {
+		denied := view
+		denied.Tools.Forbid = t.forbids
+		bare.Tools.ForbidAlways = t.never
+		t.closed = bare.Only(&denied)
+		found = append(found, t.denied()...)
+	}
+	return found
+}
+
+func (t *trial) decide(m *spec.Machine, args map[string]any) governance.Verdict {
+	return governance.Decide(m, governance.Call{State: t.s.Slug, Tool: t.grant.Tool, Args: args, Origin: origin(t.s)}, t.c.env)
+}
+
+// kind finds a tool that the state could never have: a control tool of another
+// kind of state, one that writes in a grader, one that scripts may not call.
+func (t *trial) kind() (finding, bool) {
+	view := *t.s
+	view.Tools = spec.StateTools{Allow: []*spec.ToolEntry{{Tool: t.grant.Tool}}}
+	if slices.Contains(governance.DiscloseTo(t.open.Only(&view), t.s.Slug, t.c.env, origin(t.s)), t.grant.Tool) {
+		return finding{}, false
+	}
+	why := "the state does not have it"
+	switch {
+	case t.grant.Tool == "eval":
+		why = "the tool that runs code is named `archmax_eval`"
+	case t.s.Kind == spec.Grader && !t.info.Control:
+		why = "a grader has only tools that read"
+	case t.s.Kind == spec.Code && !t.info.Control:
+		why = "a script may not call it"
+	case t.grant.Tool == toolAdvance && t.s.Terminal():
+		why = "the state is terminal, so there is nowhere to go"
+	}
+	return finding{
+		code: diag.RefusedGrant, at: t.grant.Range, field: t.field, hint: "remove the entry",
+		message: fmt.Sprintf("`%s` grants `%s`, which is refused anyway: %s", t.s.Slug, t.grant.Tool, why),
+	}, true
+}
+
+// placeGuard is the part of a grant that is about some of the tool's paths.
+type placeGuard struct {
+	args  []string // the path arguments
+	globs []spec.Glob
+	field string
+}
+
+// placeGuards lists the grant's guards on paths.
+func (t *trial) placeGuards() (guards []placeGuard) {
+	if len(t.grant.Paths) > 0 {
+		var all []string
+		for _, p := range t.info.Paths {
+			all = append(all, p.Name)
+		}
+		guards = append(guards, placeGuard{all, t.grant.Paths, t.field + ".paths"})
+	}
+	for _, g := range t.grant.Args {
+		if t.isPath(g.Name) {
+			guards = append(guards, placeGuard{[]string{g.Name}, g.Globs, t.field + ".args." + g.Name})
+		}
+	}
+	return guards
+}
+
+func (t *trial) isPath(arg string) bool {
+	return slices.ContainsFunc(t.info.Paths, func(p governance.PathArg) bool { return p.Name == arg })
+}
+
+// neutral is a path in no area and no mount.
+const neutral = "any"
+
+// places tries each path glob on its own, with every other path of the call out
+// of harm's way, so that the refusals are the glob's. Refused says that one of
+// the guards has no glob left that grants anything.
+func (t *trial) places() (found []finding, refused bool) {
+	for _, guard := range t.placeGuards() {
+		if len(guard.args) == 0 && t.c.known[t.grant.Tool] {
+			return append(found, finding{
+				code: diag.RefusedGrant, at: guard.globs[0].Range, field: guard.field, hint: "guard an argument with `args`",
+				message: fmt.Sprintf("`%s` declares no path argument, so no call satisfies `paths`", t.grant.Tool),
+			}), true
+		}
+		dead := 0
+		for i := range guard.globs {
+			if f, ok := t.deadGlob(&guard, i); ok {
+				found = append(found, f)
+				dead++
+			}
+		}
+		refused = refused || dead > 0 && dead == len(guard.globs)
+	}
+	return found, refused
+}
+
+func (t *trial) deadGlob(guard *placeGuard, i int) (finding, bool) {
+	glob := &guard.globs[i]
+	patterns := patternsOf(glob)
+	var first governance.Verdict
+	alive := func(text string) bool {
+		args := map[string]any{}
+		for _, p := range t.info.Paths {
+			args[p.Name] = neutral
+		}
+		for _, name := range guard.args {
+			args[name] = text
+		}
+		v := t.decide(t.open, args)
+		if first.Rule == "" {
+			first = v
+		}
+		return !refusesPlace(v.Rule)
+	}
+	if len(guard.args) == 0 || len(patterns) == 0 || anySample(patterns, alive) || t.aliveInside(patterns, alive) {
+		return finding{}, false
+	}
+	f := finding{
+		code: diag.RefusedGrant, at: glob.Range, field: guard.field,
+		message: fmt.Sprintf("`%s` is granted at `%s`, and every call there is refused anyway (%s)", t.grant.Tool, glob.Text, first.Rule),
+		hint:    placeHints[first.Rule],
+	}
+	if t.grant.Tool == toolRun {
+		f.code = diag.RunPath
+		if first.Rule == governance.RuleSkillOnly {
+			f.message = fmt.Sprintf("`archmax_run` is granted at `%s`, which is no script of a skill bundle", glob.Text)
+		} else {
+			f.message = fmt.Sprintf("`archmax_run` is granted at `%s`, in a bundle that `%s` does not enable (%s)", glob.Text, t.s.Slug, first.Rule)
+		}
+	}
+	return f, true
+}
+
+// anySample reports whether a sample of one of the patterns is alive.
+func anySample(patterns []pattern, alive func(string) bool) bool {
+	for _, p := range patterns {
+		for n := range samples {
+			if text, ok := p.sample(n); ok && alive(text) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// aliveInside looks where a wildcard's word would not come by chance: in the
+// bundles and mounts that the state has.
+func (t *trial) aliveInside(patterns []pattern, alive func(string) bool) bool {
+	var inside []string
+	for _, slug := range governance.EnabledSkills(t.c.m, t.s.Slug, t.c.env) {
+		inside = append(inside, "skills/"+slug+"/x/*", "skills/"+slug+"/*")
+	}
+	for _, p := range governance.MountAccess(t.c.m, t.s.Slug, t.c.env) {
+		inside = append(inside, p.Mount.Name+"/**")
+	}
+	for _, text := range inside {
+		for _, place := range patternsOf(&spec.Glob{Text: text}) {
+			for _, p := range patterns {
+				if text, ok := meet(p, place); ok && alive(text) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// placeHints say what to do about a grant that a rule refuses.
+var placeHints = map[string]string{
+	governance.RuleGovernancePlane: "nothing under workflows/ is open to a session; name another place",
+	governance.RuleSkillOnly:       "name a script of an enabled bundle, as in `skills/orders/scripts/check.js`",
+	governance.RuleEscapes:         "name a path below the workspace's root, with slashes",
+	governance.RuleReadOnly:        "the workspace serves the mount read-only; write elsewhere, or set `read_only: false` in archmax.yaml",
+	governance.RuleRuntimeInternal: "the area is the runtime's own; name another place",
+	governance.RuleRuntimeManaged:  "the area is written by the runtime alone; grant a tool that reads",
+	governance.RuleMountForbidden:  "remove the entry, or the denial of the mount",
+	governance.RuleMountNotAllowed: "enable the mount in `mounts.allow`",
+	governance.RuleMountReadOnly:   "grant the mount with `access: read_write`",
+	governance.RuleSkillForbidden:  "remove the entry, or the denial of the skill",
+	governance.RuleSkillNotAllowed: "enable the skill in `skills.allow`",
+}
+
+func refusesPlace(rule string) bool { return placeHints[rule] != "" }
+
+// scratchpad finds globs inside scratchpad/, which is open to the always-on file
+// tools whatever a list says.
+func (t *trial) scratchpad() (found []finding) {
+	if !t.info.AlwaysOn || len(t.info.Paths) == 0 {
+		return nil
+	}
+	guards := t.placeGuards()
+	for _, guard := range guards {
+		for i := range guard.globs {
+			governs := func(text string) bool {
+				args := map[string]any{}
+				for _, p := range t.info.Paths {
+					args[p.Name] = neutral
+				}
+				for _, other := range guards {
+					if sample, ok := firstSample(other.globs); ok {
+						for _, name := range other.args {
+							args[name] = sample
+						}
+					}
+				}
+				for _, name := range guard.args {
+					args[name] = text
+				}
+				return t.decide(t.open, args).Rule != governance.RuleScratchpad
+			}
+			patterns := patternsOf(&guard.globs[i])
+			if len(patterns) == 0 || anySample(patterns, governs) {
+				continue
+			}
+			found = append(found, finding{
+				code: diag.ScratchpadGrant, warning: true, at: guard.globs[i].Range, field: guard.field, hint: "remove the glob",
+				message: fmt.Sprintf("`%s` is inside scratchpad/, where `%s` is open whatever the lists say: it governs nothing", guard.globs[i].Text, t.grant.Tool),
+			})
+		}
+		if len(found) > 0 {
+			return found // the other guards of the entry say the same
+		}
+	}
+	return found
+}
+
+func firstSample(globs []spec.Glob) (string, bool) {
+	for i := range globs {
+		for _, p := range patternsOf(&globs[i]) {
+			if text, ok := p.sample(0); ok {
+				return text, true
+			}
+		}
+	}
+	return "", false
+}
