@@ -28,7 +28,7 @@ type Case struct {
 	Model       *Model    // nil: the case's own cassette file
 	Steps       []*Step
 
-	range_       diag.Range
+	at           diag.Range
 	triggerRange diag.Range
 }
 

@@ -53,7 +53,7 @@ func (r *run) judge(question string) (score float64, reason string, err error) {
 		Role: model.RoleJudge, State: r.state.Position, Model: r.s.judgeModel(), Static: judgePrompt,
 		Messages: []*model.Message{{Role: "user", Content: r.evidence(question)}},
 	}
-	for attempt := range 2 {
+	for attempt := 1; ; attempt++ {
 		req.Position = r.judged
 		resp, err := r.client.Complete(r.ctx, req, nil)
 		r.judged += resp.Consumed
@@ -62,20 +62,18 @@ func (r *run) judge(question string) (score float64, reason string, err error) {
 			return 0, "", err
 		}
 		score, reason, ok := readScore(resp.Text)
-		if ok {
+		switch {
+		case ok:
 			return score, reason, nil
+		case attempt == 2:
+			return 0, "the judge gave no score from 0 to 1, asked twice; it said " + show(resp.Text), nil
 		}
-		if attempt == 0 {
-			said := resp.Text
-			if strings.TrimSpace(said) == "" {
-				said = "(no answer)"
-			}
-			req.Messages = append(req.Messages, &model.Message{Role: "assistant", Content: said}, &model.Message{Role: "user", Content: judgeAgain})
-			continue
+		said := resp.Text
+		if strings.TrimSpace(said) == "" {
+			said = "(no answer)"
 		}
-		return 0, "the judge gave no score from 0 to 1, asked twice; it said " + show(resp.Text), nil
+		req.Messages = append(req.Messages, &model.Message{Role: "assistant", Content: said}, &model.Message{Role: "user", Content: judgeAgain})
 	}
-	return 0, "", nil
 }
 
 // judgeModel is the model that grades: --model, tests.judge.model, else what the
@@ -190,9 +188,13 @@ func readScore(text string) (score float64, reason string, ok bool) {
 	return *v.Score, reason, true
 }
 
+// maxJudged is how much of an answer is searched, in bytes.
+const maxJudged = 20000
+
 // firstObject finds the first {…} that is balanced, braces within strings left
 // aside, and is JSON.
 func firstObject(text string) string {
+	text = text[:min(len(text), maxJudged)]
 	for start := 0; start < len(text); start++ {
 		if text[start] != '{' {
 			continue

@@ -23,7 +23,8 @@ func (e *unmockedError) Error() string { return e.message }
 
 // mocks answers the calls of one run of a case. Calls of one message run side by
 // side; they are answered in the order of the message, so that `results` go to
-// the same calls in every run.
+// the same calls in every run. A call waits for calls of its own session and
+// origin alone: those of a script or a child happen within another call.
 type mocks struct {
 	list []*Mock
 	fail context.CancelCauseFunc // ends the case
@@ -34,7 +35,15 @@ type mocks struct {
 	changed chan struct{} // closed, and replaced, whenever queue gets shorter
 }
 
-type callKey struct{ session, id string }
+type callKey struct {
+	session string
+	agent   bool // else a script's or a hook's
+	id      string
+}
+
+func keyOf(session string, origin governance.Origin, id string) callKey {
+	return callKey{session, origin == "" || origin == governance.FromAgent, id}
+}
 
 func newMocks(list []*Mock, fail context.CancelCauseFunc) *mocks {
 	return &mocks{list: list, fail: fail, used: make([]int, len(list)), changed: make(chan struct{})}
@@ -45,17 +54,17 @@ func (m *mocks) watch(e event.Event) {
 	switch p := e.Payload.(type) {
 	case event.ToolCalled:
 		m.mu.Lock()
-		m.queue = append(m.queue, callKey{e.SessionID, p.CallID})
+		m.queue = append(m.queue, keyOf(e.SessionID, governance.Origin(p.Origin), p.CallID))
 		m.mu.Unlock()
 	case event.ToolResult: // a call that nobody had to answer
-		m.done(callKey{e.SessionID, p.CallID})
+		m.done(e.SessionID, p.CallID)
 	}
 }
 
-func (m *mocks) done(key callKey) {
+func (m *mocks) done(session, id string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if i := slices.Index(m.queue, key); i >= 0 {
+	if i := slices.IndexFunc(m.queue, func(k callKey) bool { return k.session == session && k.id == id }); i >= 0 {
 		m.queue = slices.Delete(m.queue, i, i+1)
 		close(m.changed)
 		m.changed = make(chan struct{})
@@ -66,9 +75,10 @@ func (m *mocks) done(key callKey) {
 func (m *mocks) turn(ctx context.Context, key callKey) {
 	for {
 		m.mu.Lock()
-		first, changed := slices.Index(m.queue, key) <= 0, m.changed
+		next := slices.IndexFunc(m.queue, func(k callKey) bool { return k.session == key.session && k.agent == key.agent })
+		mine, changed := next < 0 || m.queue[next] == key || !slices.Contains(m.queue, key), m.changed
 		m.mu.Unlock()
-		if first {
+		if mine {
 			return
 		}
 		select {
@@ -81,9 +91,8 @@ func (m *mocks) turn(ctx context.Context, key callKey) {
 
 // answer is the runtime.Mock of a case: the first mock that matches answers.
 func (m *mocks) answer(ctx context.Context, call runtime.ToolCall) (text string, err error, answered bool) {
-	key := callKey{call.Session, call.ID}
-	m.turn(ctx, key)
-	defer m.done(key)
+	m.turn(ctx, keyOf(call.Session, call.Origin, call.ID))
+	defer m.done(call.Session, call.ID)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	spent := false

@@ -49,7 +49,7 @@ type parser struct {
 
 func (p *parser) root(n *spec.Node) {
 	c := p.c
-	c.range_ = n.Range
+	c.at = n.Range
 	m, ok := p.Mapping(n, "", caseKeys...)
 	if !ok {
 		return

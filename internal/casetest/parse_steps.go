@@ -10,8 +10,7 @@ import (
 	"github.com/archmax-ai/archmax/internal/spec"
 )
 
-// actionReaders and checkReaders are the language of `steps`, a key each. A
-// reader returns nil for what it had to report.
+// The language of `steps`: actions reach the session, checks read it.
 var (
 	actionKeys = []string{"send", "decide", "deliver"}
 	checkKeys  = []string{
@@ -41,6 +40,9 @@ func (p *parser) steps(root spec.Map) {
 		isAction := slices.Contains(actionKeys, key)
 		if isAction {
 			step.Action = p.action(m, key)
+			if !acted && key != "send" {
+				p.Errorf(diag.StepOrder, step.Range, step.Field, "put `send` first", "`%s` has no `send` above it, so no session waits for it", key)
+			}
 			acted = true
 		} else {
 			step.Check = p.check(m, key)

@@ -166,10 +166,10 @@ func (w *watched) Complete(ctx context.Context, req *model.Request, sink model.S
 	return resp, err
 }
 
-func (w *watched) failure() (error, *Drift) {
+func (w *watched) failure() (*Drift, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.err, w.drift
+	return w.drift, w.err
 }
 
 // driftOf puts the call at a position of the cassette beside the request.

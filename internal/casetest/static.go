@@ -19,7 +19,7 @@ func staticCase(fsys fs.FS, m *spec.Machine, c *Case) diag.List {
 	if c.Trigger != "" {
 		s.trigger(c.Trigger, c.triggerRange, "trigger.id")
 	} else if decl, _ := m.Trigger(spec.Manual); decl == nil {
-		s.Errorf(diag.UnknownTrigger, c.range_, "trigger", s.declared(), "the case names no trigger, and the workflow has no `%s` to fall back on", spec.Manual)
+		s.Errorf(diag.UnknownTrigger, c.at, "trigger", s.declared(), "the case names no trigger, and the workflow has no `%s` to fall back on", spec.Manual)
 	}
 	for _, f := range c.Workspace {
 		s.sessionFile(f)

@@ -161,7 +161,23 @@ func (o *arrivalOptions) print(out *runtime.Outcome, n *narrator) error {
 		d.io.out.Flush()
 		_ = render.Verdict(d.io.Err, d.errStyle(), out, o.verdictOptions())
 	}
+	if why := ended(out); d.global.Quiet && !o.JSON && why != "" {
+		fmt.Fprintf(d.io.Err, "archmax: session %s %s\n", render.OneLine(out.SessionID), render.OneLine(why)) // --quiet hides narration, not failures
+	}
 	return err
+}
+
+// ended says why a session failed or was rejected, "" when it did not.
+func ended(out *runtime.Outcome) string {
+	switch {
+	case out.Kind == runtime.KindFailed:
+		return fmt.Sprintf("failed, %s: %s", out.Exit.Code, out.Exit.Reason)
+	case out.Refused:
+		return "was not opened: " + out.Rejected
+	case out.Kind == runtime.KindRejected:
+		return "was rejected: " + out.Rejected
+	}
+	return ""
 }
 
 // verdictOptions make the commands that a verdict shows work when pasted: the

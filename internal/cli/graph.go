@@ -82,9 +82,7 @@ func graphRun(ctx context.Context, o *graphOptions) error {
 	case "mermaid":
 		return render.GraphMermaid(out, m, path)
 	}
-	st := o.deps.outStyle()
-	st.Width = o.deps.io.Width
-	return render.GraphText(out, st, m, path)
+	return render.GraphText(out, o.deps.outStyle(), m, path)
 }
 
 // path reads the way a session took, without its lock: a turn may be at work.

@@ -227,7 +227,7 @@ func newSessionsCatCmd(d *deps) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return catRun(cmd.Context(), d, s, args[0], sessionPath(args[1]))
+		return catRun(cmd.Context(), d, s, func() (*Workspace, error) { return d.open(cmd.Flags()) }, args[0], sessionPath(args[1]))
 	}
 	return cmd
 }
@@ -236,12 +236,19 @@ func newSessionsCatCmd(d *deps) *cobra.Command {
 // /scratchpad/x and scratchpad/x alike.
 func sessionPath(text string) string { return strings.TrimLeft(path.Clean(text), "/") }
 
-func catRun(ctx context.Context, d *deps, store session.Store, id, name string) error {
+// catRun prints a file as the session sees it: its own, else one of a mount,
+// since evidence may be either.
+func catRun(ctx context.Context, d *deps, store session.Store, open func() (*Workspace, error), id, name string) error {
 	files, err := store.Files(ctx, id)
 	if err != nil {
 		return err
 	}
 	content, err := fs.ReadFile(files, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if mounted, mountErr := mountedFile(open, name); mountErr == nil {
+			content, err = mounted, nil
+		}
+	}
 	if err != nil {
 		return &failure{code: "file-not-found", message: fmt.Sprintf("session %s: cannot read %s: %s", id, name, cause(err)), hint: fmt.Sprintf("`%s` lists its files", render.Command("archmax", "sessions", id)), err: err}
 	}

@@ -50,6 +50,17 @@ func openMounts(ws *Workspace) (*workspace.Shared, diag.List) {
 	return shared, problems.In(configFile)
 }
 
+// mountedFile reads a file of the workspace's mounts.
+func mountedFile(open func() (*Workspace, error), name string) ([]byte, error) {
+	ws, err := open()
+	if err != nil {
+		return nil, err
+	}
+	shared, _ := openMounts(ws)
+	defer shared.Close()
+	return shared.ReadFile(name)
+}
+
 // wiring is what an arrival needs beyond the workspace.
 type wiring struct {
 	store    session.Store

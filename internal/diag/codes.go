@@ -151,7 +151,7 @@ func Codes() []Doc {
 	return docs
 }
 
-var table = index(readingDocs, shapeDocs, ruleDocs, warningDocs, caseDocs)
+var table = index(readingDocs, shapeDocs, ruleDocs, warningDocs, caseDocs, grantDocs, graphDocs, workspaceDocs)
 
 func index(groups ...[]Doc) map[Code]Doc {
 	t := map[Code]Doc{}

@@ -9,7 +9,7 @@ var caseDocs = []Doc{
 	},
 	{
 		UnknownWorkflow, "a workflow that the workspace does not have",
-		"The case mocks or expects a call of a workflow that cannot be called.",
+		"A workflow grants a call of it, or a case mocks or expects one: it could never happen.",
 		"mocks: [{ tool: archmax_workflow_refnd, result: done }]",
 		"Correct the slug, or add the workflow.",
 	},

@@ -20,6 +20,7 @@ type drawing struct {
 	lanes []*lane
 	inner int // columns between a box's borders
 	cols  int // columns of lanes
+	pitch int // from one lane's column to the next: 2, or 1 where room is short
 }
 
 // drawnRow is one line of the drawing.
@@ -149,7 +150,10 @@ func (d *drawing) layout() {
 		}
 		columns[l.column] = append(columns[l.column], l)
 	}
-	d.cols = len(columns)
+	d.cols, d.pitch = len(columns), 2
+	if d.style.Width > 0 && d.width()-d.inner+minInner > d.style.Width {
+		d.pitch = 1
+	}
 	if over := d.width() - d.style.Width; d.style.Width > 0 && over > 0 {
 		d.inner -= over
 	}
@@ -165,7 +169,7 @@ func overlaps(column []*lane, l *lane) bool {
 }
 
 // width is the columns of the whole: two borders, an arrow head, the lanes.
-func (d *drawing) width() int { return d.inner + 2 + 2 + 2*d.cols }
+func (d *drawing) width() int { return d.inner + 2 + 2 + d.pitch*d.cols }
 
 // fits reports whether the boxes are still readable at the terminal's width.
 func (d *drawing) fits() bool { return d.inner >= minInner }
@@ -206,7 +210,7 @@ func (d *drawing) box(r drawnRow) string {
 	gap := strings.Repeat(" ", room-width(left)-width(right))
 	side := edge.down
 	if r.kind == edgeRow {
-		side = d.pick("├", "+")
+		side = d.pick(edge.out, "+")
 	}
 	rightInk := dim
 	if r.taken {
@@ -218,14 +222,15 @@ func (d *drawing) box(r drawnRow) string {
 type border struct {
 	corners      [4]string // top left, top right, bottom left, bottom right
 	across, down string
+	out          string // the right side of an edge's row
 }
 
 // border sets the kinds apart, and terminal states by their corners.
 func (d *drawing) border(s *spec.State) border {
-	b := border{[4]string{"┌", "┐", "└", "┘"}, "─", "│"}
+	b := border{[4]string{"┌", "┐", "└", "┘"}, "─", "│", "├"}
 	switch s.Kind {
 	case spec.Human:
-		b = border{[4]string{"╔", "╗", "╚", "╝"}, "═", "║"}
+		b = border{[4]string{"╔", "╗", "╚", "╝"}, "═", "║", "╟"}
 	case spec.Code:
 		b.across = "┄"
 	case spec.Grader:
@@ -237,7 +242,7 @@ func (d *drawing) border(s *spec.State) border {
 	if d.style.Glyphs {
 		return b
 	}
-	b = border{[4]string{"+", "+", "+", "+"}, map[spec.Kind]string{spec.Agent: "-", spec.Human: "=", spec.Code: ".", spec.Grader: "~"}[s.Kind], "|"}
+	b = border{[4]string{"+", "+", "+", "+"}, map[spec.Kind]string{spec.Agent: "-", spec.Human: "=", spec.Code: ".", spec.Grader: "~"}[s.Kind], "|", "+"}
 	if s.Terminal() {
 		b.corners = [4]string{"(", ")", "(", ")"}
 	}
@@ -285,9 +290,11 @@ func (d *drawing) margin(row int) string {
 		default:
 			write(" ", false)
 		}
-		if c < reach {
+		switch {
+		case d.pitch == 1:
+		case c < reach:
 			write(dash, taken)
-		} else {
+		default:
 			write(" ", false)
 		}
 	}

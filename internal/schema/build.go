@@ -90,3 +90,6 @@ const (
 	slugPattern     = `^[a-z0-9]+(-[a-z0-9]+)*$`
 	variablePattern = `^[a-z][a-z0-9_]*$`
 )
+
+// anything accepts every value; the schema that is not anything accepts none.
+var anything = &Schema{}

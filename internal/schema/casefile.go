@@ -4,23 +4,27 @@ package schema
 func Case() *Schema {
 	s := mapping("One case: one conversation on one session, held against what must come of it.",
 		must("title", &Schema{Description: "What the case is about: one line of at most 60 characters.", Type: "string", Pattern: `\S`}),
-		must("description", &Schema{Description: "What it shows, in at most 200 characters.", Type: "string", Pattern: `\S`}),
+		key("description", &Schema{Description: "What it shows, in at most 200 characters.", Type: "string", Pattern: `\S`}),
 		key("skip", words("Why the case does not run; it is reported skipped.")),
 		key("trigger", mapping("The trigger that every turn of the case runs under.", must("id", words("Its id.")))),
-		key("variables", table("Variables, seeded and locked on every turn.", &Schema{})),
-		key("workspace", table("Files of the session, by path: a string verbatim, { from } copied, any other value as JSON.", &Schema{})),
-		key("files", table("Files handed into the first turn, by name.", words("A path below tests/."))),
+		key("variables", seeds("Variables, seeded and locked on every turn.", &Schema{})),
+		key("workspace", table("Files of the session, by path: a string verbatim, { from: <path below tests/> } copied, any other value as JSON.", &Schema{
+			If:   &Schema{Type: "object", Required: []string{"from"}, MaxProperties: 1},
+			Then: &Schema{Properties: Keys{key("from", words("A path below tests/."))}},
+		})),
+		key("files", seeds("Files handed into the first turn, by the variable that holds the path.", words("A path below tests/."))),
 		key("mocks", list("Answers in place of host tools; the first match wins.", mock())),
-		key("clock", words("What now is: an ISO date (midnight UTC), or a date-time with an offset.")),
-		key("model", either("The model's answers: a path below tests/, or a cassette in place.", words("A path below tests/."), ref("cassette"))),
-		must("steps", &Schema{Description: "Actions and assertions in turn, one key each.", Type: "array", Items: ref("step")}),
+		key("clock", matching(`^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}([.,][0-9]+)?(Z|[+-][0-9]{2}:[0-9]{2}))?$`,
+			"What now is: an ISO date (midnight UTC), or a date-time with an offset.")),
+		key("model", either("The model's answers: a cassette in place, or the path of one, relative to tests/.", words(""), ref("cassette"))),
+		must("steps", &Schema{Description: "Actions and assertions in turn, one key each.", Type: "array", MinItems: 1, Items: ref("step")}),
 	)
 	s.Dialect, s.Title = Dialect, "archmax case (*.test.yaml)"
 	s.Defs = Keys{
 		key("step", step()),
 		key("cassette", cassette()),
 		key("matcher", &Schema{Description: "Mappings match in part at every depth, lists element by element, \"/pattern/flags\" as RE2, other values strictly."}),
-		key("texts", either("A text, or a list of texts; /pattern/flags is RE2.", &Schema{Type: "string"}, list("", &Schema{Type: "string"}))),
+		key("texts", either("A text, or a list of texts; /pattern/flags is RE2.", words(""), &Schema{Type: "array", MinItems: 1, Items: words("")})),
 	}
 	return s
 }
@@ -28,7 +32,7 @@ func Case() *Schema {
 func mock() *Schema {
 	m := mapping("",
 		must("tool", words("The tool's name.")),
-		key("whenInput", described("matcher", "Arguments the call must have.")),
+		key("whenInput", &Schema{Description: "Arguments the call must have, a matcher.", Type: "object"}),
 		key("result", &Schema{Description: "What the tool answers."}),
 		key("error", words("The error it answers.")),
 		key("results", &Schema{Description: "Answers in turn.", Type: "array", MinItems: 1}),
@@ -41,20 +45,20 @@ func mock() *Schema {
 func step() *Schema {
 	channel := &Schema{Enum: []any{true, "decision", "input"}}
 	yes := func(description string) *Schema { return &Schema{Description: description, Const: true} }
-	tool := func(description string) *Schema {
-		return either(description, words("The tool's name."), mapping("",
-			must("name", words("The tool's name.")),
+	tool := func(description string, more ...Key) *Schema {
+		return mapping(description, append([]Key{
+			must("name", words("The tool's name, or /re/.")),
 			key("input", described("matcher", "Arguments, as the transcript records them.")),
-		))
+		}, more...)...)
 	}
 	includes := key("includes", described("texts", "What must be in it."))
 	excludes := key("excludes", described("texts", "What must not."))
 	s := mapping("An action, or an assertion on the nearest action above it.",
-		key("send", words("Action: a message.")),
+		key("send", text("Action: a message.")),
 		key("decide", mapping("Action: takes an edge of the human state.",
 			must("to", words("The edge's target.")), key("comment", text("What the person says.")))),
 		key("deliver", mapping("Action: resumes a session that waits.",
-			must("trigger", words("The trigger's id.")), key("variables", table("What the firing brings.", &Schema{})), key("message", text("Its words.")))),
+			must("trigger", words("The trigger's id.")), key("variables", seeds("What the firing brings.", &Schema{})), key("message", text("Its words.")))),
 		key("succeeded", yes("The session completed.")),
 		key("parked", either("The session parked.", channel, mapping("",
 			key("channel", oneOf("What it waits for.", "decision", "input")), key("state", words("Where."))))),
@@ -65,22 +69,20 @@ func step() *Schema {
 		key("noTraversal", yes("No edge was taken.")),
 		key("triggerArrival", words("The turn arrived under this trigger.")),
 		key("trail", mapping("Counts matching steps of the trail.",
-			key("to", words("The state.")), key("kind", words("The kind of step.")), key("reason", words("The reason, or /re/.")), must("count", integer(0, "How many.")))),
-		key("variables", mapping("Holds the session's variables against a matcher.",
-			must("expect", described("matcher", "Names and values.")), key("path", words("A dotted path that the expectation starts at.")), key("locked", boolean("Held against every name in expect.")))),
-		key("reply", mapping("Everything the agent has said in the session.", includes, excludes)),
+			key("to", words("The state.")), key("kind", oneOf("The kind of step.", "trigger", "agent", "human", "grader", "code", "sub-workflow", "reset", "on_error")), key("reason", words("The reason, or /re/.")), must("count", integer(0, "How many.")))),
+		key("variables", expectVariables()),
+		key("reply", some(mapping("Everything the agent has said in the session.", includes, excludes))),
 		key("calledTool", tool("The tool was called.")),
 		key("notCalledTool", tool("The tool was not called.")),
-		key("blockedTool", mapping("A call was refused.",
-			must("name", words("The tool's name.")), key("input", ref("matcher")), key("rule", words("The rule that refused it.")))),
+		key("blockedTool", tool("A call was refused.", key("rule", words("The rule that refused it, or /re/.")))),
 		key("usedNoTools", yes("No tool was called, control tools aside.")),
 		key("ranWorkflow", mapping("A workflow was called.",
 			must("workflow", words("Its slug.")), key("status", words("How it ended.")), key("count", integer(0, "How often.")))),
 		key("file", mapping("A file of the session.",
 			must("path", words("Its path.")), includes, excludes,
 			key("equals", text("Its whole text.")), key("json", described("matcher", "Its content, as JSON.")))),
-		key("usage", mapping("Bounds on what the turn cost.",
-			key("maxInputTokens", integer(0, "")), key("maxOutputTokens", integer(0, "")), key("maxCostUsd", number("")), key("maxModelCalls", integer(0, "")))),
+		key("usage", some(mapping("Bounds on what the session cost.",
+			key("maxInputTokens", integer(0, "")), key("maxOutputTokens", integer(0, "")), key("maxCostUsd", number("")), key("maxModelCalls", integer(0, ""))))),
 		key("grade", mapping("A judge model scores the turn.",
 			must("closedQA", words("What the turn must fulfil.")), must("atLeast", score()))),
 	)
@@ -88,10 +90,33 @@ func step() *Schema {
 	return s
 }
 
+// score is a number above 0, which every score reaches, and at most 1.
 func score() *Schema {
-	one := 1
-	s := number("The least score, from 0 to 1.")
-	s.Maximum = &one
+	zero, one := 0, 1
+	return &Schema{Description: "The least score: above 0, at most 1.", Type: "number", ExclusiveMinimum: &zero, Maximum: &one}
+}
+
+// some is a mapping that says nothing when it is empty.
+func some(s *Schema) *Schema {
+	s.MinProperties = 1
+	return s
+}
+
+// seeds are values by the names of variables.
+func seeds(description string, value *Schema) *Schema {
+	s := table(description, value)
+	s.PropertyNames = matching(variablePattern, "A variable's name.")
+	s.PropertyNames.Not = &Schema{Const: "trigger"}
+	return s
+}
+
+func expectVariables() *Schema {
+	s := mapping("Holds the session's variables against a matcher.",
+		must("expect", described("matcher", "Names and the values they must have; with path, the value there.")),
+		key("path", words("A dotted path into the variables, such as order.items.-1.id.")),
+		key("locked", boolean("Held against every name in expect.")))
+	s.If = &Schema{Required: []string{"path"}}
+	s.Else = &Schema{Properties: Keys{key("expect", &Schema{Type: "object", MinProperties: 1})}}
 	return s
 }
 

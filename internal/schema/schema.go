@@ -35,6 +35,8 @@ type Schema struct {
 	Minimum   *int   `json:"minimum,omitempty"`
 	Maximum   *int   `json:"maximum,omitempty"`
 
+	ExclusiveMinimum *int `json:"exclusiveMinimum,omitempty"`
+
 	Properties           Keys     `json:"properties,omitempty"`
 	PropertyNames        *Schema  `json:"propertyNames,omitempty"`
 	AdditionalProperties any      `json:"additionalProperties,omitempty"` // false, or a *Schema

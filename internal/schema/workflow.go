@@ -176,7 +176,7 @@ func hook(after bool) *Schema {
 		s.Then = &Schema{MinProperties: 2, MaxProperties: 2, Not: &Schema{Required: []string{"rubric"}}}
 		s.Else = &Schema{MaxProperties: 1}
 	} else {
-		never := &Schema{Description: "Not here: only an after hook can ask for another try.", Not: &Schema{}}
+		never := &Schema{Description: "Not here: only an after hook can ask for another try.", Not: anything}
 		rubric = append(rubric, key("max_iterations", never))
 		keys = append(keys, key("rubric", mapping("A verdict by the grader model.", rubric...)), key("max_iterations", never))
 		s.Description = "A gate on entering the state: one kind (script, rubric, or one of extensions.hooks)."

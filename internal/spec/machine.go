@@ -214,6 +214,7 @@ type ToolEntry struct {
 	Connection string
 	Source     string
 	Range      diag.Range
+	ToolRange  diag.Range // of the tool's name
 }
 
 // Constrained reports whether the entry guards arguments or paths.
@@ -272,9 +273,10 @@ type StateMounts struct {
 
 // MountGrant enables a mount; Write is `access: read_write`.
 type MountGrant struct {
-	Mount string // slashes stripped
-	Write bool
-	Range diag.Range
+	Mount      string // slashes stripped
+	Write      bool
+	Range      diag.Range
+	MountRange diag.Range // of the mount's name
 }
 
 // Budget bounds a state; 0 means no bound.

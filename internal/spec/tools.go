@@ -52,7 +52,7 @@ func (l *loader) toolGrant(n *Node, field string) (*ToolEntry, bool) {
 func (l *loader) toolDenial(n *Node, field string) (*ToolEntry, bool) { return l.toolEntry(n, field) }
 
 func (l *loader) toolEntry(n *Node, field string) (*ToolEntry, bool) {
-	e := &ToolEntry{Range: n.Range}
+	e := &ToolEntry{Range: n.Range, ToolRange: n.Range}
 	if n.Kind != MappingNode {
 		tool, ok := l.Text(n, field)
 		e.Tool = tool
@@ -64,7 +64,8 @@ func (l *loader) toolEntry(n *Node, field string) (*ToolEntry, bool) {
 	m, _ := l.Mapping(n, field, "tool", "args", "paths", "connection", "source")
 	ok := m.Require("tool", n.Range, "name the tool this entry is about")
 	if e.Tool, _ = m.Text("tool"); e.Tool != "" {
-		l.toolName(e, m.Get("tool").Range, m.At("tool"))
+		e.ToolRange = m.Get("tool").Range
+		l.toolName(e, e.ToolRange, m.At("tool"))
 	}
 	if args := m.Get("args"); args != nil {
 		e.Args = l.argGuards(args, m.At("args"))
@@ -191,7 +192,7 @@ func (l *loader) stateMounts(n *Node, field string) (t StateMounts) {
 func (l *loader) mountGrant(n *Node, field string) (MountGrant, bool) {
 	if n.Kind != MappingNode {
 		mount, ok := l.mountName(n, field)
-		return MountGrant{Mount: mount.Value, Range: n.Range}, ok
+		return MountGrant{Mount: mount.Value, Range: n.Range, MountRange: n.Range}, ok
 	}
 	m, _ := l.Mapping(n, field, "mount", "access")
 	if !m.Require("mount", n.Range, "name the mount this entry is about") {
@@ -199,7 +200,7 @@ func (l *loader) mountGrant(n *Node, field string) (MountGrant, bool) {
 	}
 	access, _ := m.OneOf("access", "read", "read_write")
 	mount, ok := l.mountName(m.Get("mount"), m.At("mount"))
-	return MountGrant{Mount: mount.Value, Write: access == "read_write", Range: n.Range}, ok
+	return MountGrant{Mount: mount.Value, Write: access == "read_write", Range: n.Range, MountRange: mount.Range}, ok
 }
 
 func (l *loader) mountName(n *Node, field string) (Name, bool) {

@@ -18,7 +18,7 @@ func (c *checker) delegation() {
 			return
 		}
 		fail := func(code diag.Code, hint, format string, args ...any) {
-			c.d.Errorf(code, e.Range, field, hint, format, args...)
+			c.d.Errorf(code, e.ToolRange, field, hint, format, args...)
 		}
 		if target == c.m.Slug {
 			fail(diag.DelegationCycle, "remove the entry: a workflow cannot call itself", "`%s` calls itself: %s -> %s", target, target, target)
@@ -39,7 +39,7 @@ func (c *checker) delegation() {
 			fail(diag.NotDelegatable, fmt.Sprintf("declare `triggers: { manual: }` on a state of %s", m.File), "the workflow `%s` cannot be called: it has no `manual` trigger", target)
 		}
 		if m.Disabled {
-			c.d.Warnf(diag.CallsDisabled, e.Range, field, "enable it, or remove the entry", "the workflow `%s` is disabled: every call of it is refused", target)
+			c.d.Warnf(diag.CallsDisabled, e.ToolRange, field, "enable it, or remove the entry", "the workflow `%s` is disabled: every call of it is refused", target)
 		}
 		if chain := calls.way(target, c.m.Slug); chain != nil {
 			fail(diag.DelegationCycle, "remove one of the calls", "workflows call each other in a circle: %s -> %s", c.m.Slug, strings.Join(chain, " -> "))

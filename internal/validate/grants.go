@@ -34,7 +34,7 @@ func (c *checker) toolNames() {
 		} else {
 			hint = nearHint(e.Tool, names, hint)
 		}
-		c.d.Warnf(diag.UnknownTool, e.Range, field, hint, "no tool of this workspace is named `%s`, so the entry grants nothing", e.Tool)
+		c.d.Warnf(diag.UnknownTool, e.ToolRange, field, hint, "no tool of this workspace is named `%s`, so the entry grants nothing", e.Tool)
 	})
 }
 
@@ -303,10 +303,10 @@ func anySample(patterns []pattern, alive func(string) bool) bool {
 func (t *trial) aliveInside(patterns []pattern, alive func(string) bool) bool {
 	var inside []string
 	for _, slug := range governance.EnabledSkills(t.c.m, t.s.Slug, t.c.env) {
-		inside = append(inside, "skills/"+slug+"/x/*", "skills/"+slug+"/*")
+		inside = append(inside, "skills/"+slug+"/**/*")
 	}
 	for _, p := range governance.MountAccess(t.c.m, t.s.Slug, t.c.env) {
-		inside = append(inside, p.Mount.Name+"/**")
+		inside = append(inside, p.Mount.Name+"/**", p.Mount.Name+"/**/*")
 	}
 	for _, text := range inside {
 		for _, place := range patternsOf(&spec.Glob{Text: text}) {

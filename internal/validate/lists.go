@@ -144,7 +144,7 @@ func (c *checker) mounts() {
 func grantNames(grants []spec.MountGrant) []spec.Name {
 	names := make([]spec.Name, len(grants))
 	for i, g := range grants {
-		names[i] = spec.Name{Value: g.Mount, Range: g.Range}
+		names[i] = spec.Name{Value: g.Mount, Range: g.MountRange}
 	}
 	return names
 }

@@ -69,7 +69,8 @@ func Workspace(in Input, slugs ...string) ([]Result, error) {
 			return nil, err
 		}
 	}
-	in.Load = once(in.load)
+	unshared := in
+	in.Load = once(unshared.load)
 	results := make([]Result, len(slugs))
 	var work errgroup.Group
 	work.SetLimit(runtime.GOMAXPROCS(0))
