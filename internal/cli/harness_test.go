@@ -46,7 +46,7 @@ func parse(t *testing.T, cmd *cobra.Command, args ...string) error {
 	t.Helper()
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(flagError)
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // nil would stand for the test binary's own arguments
 	return cmd.ExecuteContext(context.Background())
 }
 

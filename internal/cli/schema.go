@@ -36,7 +36,7 @@ func newSchemaCmd(d *deps, runF func(context.Context, *schemaOptions) error) *co
 		Long:    long,
 		Example: `  archmax schema workflow > workflow.schema.json
   archmax schema trigger order-lookup web-form`,
-		ValidArgs: append(kinds, "trigger"),
+		ValidArgs: kinds,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return usageErr("name what the schema is of: %s or trigger", strings.Join(kinds, ", "))
@@ -44,10 +44,13 @@ func newSchemaCmd(d *deps, runF func(context.Context, *schemaOptions) error) *co
 			if len(args) > 1 {
 				return usageErr("unexpected argument %q", args[1])
 			}
-			if _, err := oneOf(append(kinds, "trigger")...)(args[0]); err != nil {
-				return usageErr("unknown kind %q: %s", args[0], err)
+			if _, ok := schema.Document(args[0]); ok {
+				return nil
 			}
-			return nil
+			if near := diag.Nearest(args[0], kinds); near != "" {
+				return usageErr("unknown kind %q (did you mean %s?)", args[0], near)
+			}
+			return usageErr("unknown kind %q; give one of %s", args[0], strings.Join(kinds, ", "))
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.Kind = args[0]
@@ -62,10 +65,7 @@ func newSchemaCmd(d *deps, runF func(context.Context, *schemaOptions) error) *co
 }
 
 func schemaRun(_ context.Context, o *schemaOptions) error {
-	doc, ok := schema.Document(o.Kind)
-	if !ok {
-		return fmt.Errorf("the schema %s cannot be written", o.Kind)
-	}
+	doc, _ := schema.Document(o.Kind) // checked with the arguments
 	_, err := o.deps.io.Out.Write(doc)
 	return err
 }

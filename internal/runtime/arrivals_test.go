@@ -28,7 +28,9 @@ states:
   done: { instructions: bye }
 `
 
-func mailFiles() map[string]string { return map[string]string{"workflows/flow/workflow.yaml": mailFlow} }
+func mailFiles() map[string]string {
+	return map[string]string{"workflows/flow/workflow.yaml": mailFlow}
+}
 
 func mail(t *testing.T, thread, body any) runtime.Seed {
 	t.Helper()

@@ -43,8 +43,11 @@ func TestAnExhaustedBudgetTakesTheErrorRouteOrRejects(t *testing.T) {
 		rule       string
 	}{
 		{"maxTurns is the exact count of model calls since entry", "budget: { maxTurns: 2 }", []modeltest.Answer{get(), get()}, 2, "maxTurns"},
-		{"maxVisits is the count of entries in a turn", "budget: { maxVisits: 2 }",
-			[]modeltest.Answer{calls(advance("again")), calls(advance("start")), calls(advance("again")), calls(advance("start"))}, 4, "maxVisits"},
+		{
+			"maxVisits is the count of entries in a turn", "budget: { maxVisits: 2 }",
+			[]modeltest.Answer{calls(advance("again")), calls(advance("start")), calls(advance("again")), calls(advance("start"))},
+			4, "maxVisits",
+		},
 		{"maxParks allows that many parks", "budget: { maxParks: 1 }", []modeltest.Answer{wait, modeltest.Text("Waiting."), wait}, 3, "maxParks"},
 	}
 	run := func(w *world) *runtime.Outcome {

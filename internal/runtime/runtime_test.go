@@ -94,10 +94,16 @@ func TestADecisionIsCheckedBeforeAnythingChanges(t *testing.T) {
 		{"a target that is no edge is refused, listing the edges", runtime.Decision{Session: "s", To: "start"}, "", "choose one of: done, work"},
 		{"a stale number is refused", runtime.Decision{Session: "s", To: "done", Seq: 2}, "", "awaits decision number 1, not 2"},
 		{"a session that does not exist is named", runtime.Decision{Session: "nope", To: "done"}, "", `no session "nope"`},
-		{"a state that is gone is named", runtime.Decision{Session: "s", To: "done"},
-			"instructions: x\nstates:\n  start: { triggers: { manual: } }\n", `no longer declares state "review"`},
-		{"an edge that is gone is named", runtime.Decision{Session: "s", To: "done"},
-			strings.Replace(flow, "      - { to: done, description: "+secretHuman+" fine, type: approve }\n", "", 1), "no longer has an edge to it; choose one of: work"},
+		{
+			"a state that is gone is named",
+			runtime.Decision{Session: "s", To: "done"},
+			"instructions: x\nstates:\n  start: { triggers: { manual: } }\n", `no longer declares state "review"`,
+		},
+		{
+			"an edge that is gone is named",
+			runtime.Decision{Session: "s", To: "done"},
+			strings.Replace(flow, "      - { to: done, description: "+secretHuman+" fine, type: approve }\n", "", 1), "no longer has an edge to it; choose one of: work",
+		},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

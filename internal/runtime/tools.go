@@ -177,7 +177,8 @@ func (c controlTool) problem(args controlArgs) string {
 		}
 		if !p.fits(v) {
 			return fmt.Sprintf("%s: %q must be %s; nothing was done", c.name, p.name, map[string]string{
-				"string": "a string", "boolean": "true or false", "object": "an object", "strings": "a list of strings"}[p.kind])
+				"string": "a string", "boolean": "true or false", "object": "an object", "strings": "a list of strings",
+			}[p.kind])
 		}
 		if p.filled && strings.TrimSpace(args.text(p.name)) == "" {
 			return fmt.Sprintf("%s: %q must not be blank; nothing was done", c.name, p.name)
