@@ -215,6 +215,16 @@ func TestArgumentsAreComparedAsTheTranscriptRecordsThem(t *testing.T) {
 `)))
 }
 
+func TestArgumentsThatAreNoJSONAreComparedAsText(t *testing.T) {
+	talk := "- tool_calls:\n    - { name: ls, args: 'not json' }\n    - { name: glob }\n" + says("ok")
+	passes(t, runOne(t, document(talk, `
+- send: Hi
+- calledTool: { name: ls, input: not json }
+- notCalledTool: { name: ls, input: {} }
+- calledTool: { name: glob, input: {} }
+`)))
+}
+
 func TestSessionIDsComeFromTheCaseAndTheRun(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		testsDir + "plain-1.test.yaml": passing, testsDir + "a/b.test.yaml": passing, testsDir + "a-b.test.yaml": passing, testsDir + "É.test.yaml": passing,

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,9 @@ tool.not-allowed. Without one, lists them all.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				opts.ID = args[0]
+				if m := printedCode.FindStringSubmatch(args[0]); m != nil {
+					opts.ID = m[1]
+				}
 			}
 			if runF != nil {
 				return runF(cmd.Context(), opts)
@@ -45,6 +49,9 @@ tool.not-allowed. Without one, lists them all.`,
 		},
 	}
 }
+
+// printedCode is a code as a diagnostic prints it, pasted whole.
+var printedCode = regexp.MustCompile(`^(?:error|warning)\[(.+)\]:?$`)
 
 func explainRun(_ context.Context, o *explainOptions) error {
 	out := o.deps.io.Out

@@ -62,13 +62,14 @@ func graphRun(ctx context.Context, o *graphOptions) error {
 	if err != nil {
 		return err
 	}
-	slug := o.Workflow
+	var slug string
 	var path *runtime.Path
 	if o.Session != "" {
-		if slug, path, err = o.path(ctx, ws); err != nil {
-			return err
-		}
-	} else if slug, err = onlyWorkflow(ws, o.Workflow); err != nil {
+		slug, path, err = o.path(ctx, ws)
+	} else {
+		slug, err = onlyWorkflow(ws, o.Workflow)
+	}
+	if err != nil {
 		return err
 	}
 	m, err := loadMachine(ws, slug)

@@ -183,7 +183,7 @@ func decodeExchange(d *spec.Decoder, n *spec.Node, field string) *Exchange {
 		return nil
 	}
 	ex := &Exchange{Range: n.Range, Role: RoleAgent}
-	if r, ok := m.OneOf("role", string(RoleAgent), string(RoleGrader), string(RoleJudge)); ok {
+	if r, ok := m.OneOf("role", string(RoleAgent), string(RoleGrader), string(RoleJudge), string(RoleSummary)); ok {
 		ex.Role = Role(r)
 	}
 	if s, ok := m.String("session"); ok {

@@ -14,11 +14,13 @@ import (
 // Role says on whose behalf a model is asked.
 type Role string
 
-// The three roles.
+// The roles. RoleSummary is the agent's own model, asked to summarize a long
+// conversation.
 const (
-	RoleAgent  Role = "agent"
-	RoleGrader Role = "grader"
-	RoleJudge  Role = "judge"
+	RoleAgent   Role = "agent"
+	RoleGrader  Role = "grader"
+	RoleJudge   Role = "judge"
+	RoleSummary Role = "summary"
 )
 
 // Client asks a model. Complete returns when the answer is whole; sink, when

@@ -342,7 +342,7 @@ func (t *turn) checkTarget(to string, p *session.Pending) error {
 	case recorded:
 		bad.Changed = fmt.Sprintf("the workflow changed since the session parked: state %q no longer has an edge to it", p.State)
 	case state.Edge(to) != nil:
-		bad.Changed = fmt.Sprintf("the edge was added to the workflow after the session parked, and the person was not shown it")
+		bad.Changed = "the edge was added to the workflow after the session parked, and the person was not shown it"
 	}
 	return bad
 }

@@ -23,8 +23,6 @@ const (
 	windowShare = 0.85
 	// bytesPerToken estimates tokens where no provider has counted them yet.
 	bytesPerToken = 4
-	// roleSummary is the usage role of a compaction's model call.
-	roleSummary model.Role = "summary"
 )
 
 // compactLimit is the transcript size, in tokens, that starts a compaction; 0 is
@@ -57,7 +55,7 @@ func (t *turn) compact(ctx context.Context, state *spec.State) error {
 	}
 	req, key := t.request(state, "")
 	older := t.wire.slice(s.Compact, upTo)
-	req.Role, req.Position = roleSummary, s.Cassette[string(roleSummary)]
+	req.Role, req.Position = model.RoleSummary, s.Cassette[string(model.RoleSummary)]
 	req.Messages = append(older, &model.Message{Role: "user", Content: summarize})
 	resp, err := t.rt.opts.Client.Complete(ctx, req, silent{})
 	settled := t.settledCall(req, resp, key)

@@ -177,3 +177,17 @@ func TestFilesOfAnArrivalArePlacedAndNamedByLockedVariables(t *testing.T) {
 		t.Errorf("other is %+v", v)
 	}
 }
+
+func TestACallSeesTheVariablesSetBeforeItInItsMessage(t *testing.T) {
+	w := newWorld(t, flowFiles(),
+		calls(
+			call("archmax_set_variables", map[string]any{"variables": map[string]any{"name": "ann"}}),
+			call("write_file", map[string]any{"file_path": "scratchpad/${{name}}.txt", "content": "x"}),
+		),
+		modeltest.Text("ok"),
+	)
+	w.run("help")
+	if got := lastResult(w.server.Requests()[1]); strings.HasPrefix(got, "Error") {
+		t.Errorf("the second call was answered %q", got)
+	}
+}

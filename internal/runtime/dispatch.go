@@ -54,12 +54,12 @@ func (t *turn) dispatch(ctx context.Context, state *spec.State, calls []session.
 		calls = calls[:last]
 	}
 	for len(calls) > 0 {
-		if t.isControl(calls[0].Name) {
-			if len(t.pending) > 1 { // the call sees what came before it
-				if err := t.commit(); err != nil {
-					return err
-				}
+		if len(t.pending) > 1 { // more than the answer: the call sees what came before it
+			if err := t.commit(); err != nil {
+				return err
 			}
+		}
+		if t.isControl(calls[0].Name) {
 			ended, fatal := t.control(state, calls[0], total)
 			if fatal != "" {
 				t.fatal(state, fatal)

@@ -70,7 +70,7 @@ func rebuild(files session.Files, s *session.State, wire *transcript, rec sessio
 	}
 	wire.extend(s.Messages)
 	req := &model.Request{Model: m.Model, Static: p.Static, Volatile: p.Volatile}
-	if m.Role == string(roleSummary) {
+	if m.Role == string(model.RoleSummary) {
 		req.Messages = slices.Concat(wire.slice(s.Compact, m.UpTo), []*model.Message{{Role: "user", Content: summarize}})
 	} else {
 		req.Messages = wire.slice(s.Compact, len(s.Messages))

@@ -31,7 +31,7 @@ type checker struct {
 
 // maxWork bounds the comparisons of grants with denials in one workflow: a file
 // that lists thousands of both for one tool is not looked at to the end.
-const maxWork = 2_000_000
+const maxWork = 300_000
 
 func newChecker(in *Input, m *spec.Machine) *checker {
 	c := &checker{in: in, m: m, d: spec.NewDecoder(), known: map[string]bool{}, work: maxWork}
@@ -194,6 +194,13 @@ func plainGlobs(globs []spec.Glob) []spec.Glob {
 		plain[i] = spec.Glob{Text: text, Parts: []spec.GlobPart{{Text: text}}, Range: globs[i].Range}
 	}
 	return plain
+}
+
+// malformed reports whether the loader has refused a name in a list, so that it is
+// no mistake of another kind too.
+func malformed(name string) bool {
+	slug, calls := strings.CutPrefix(name, spec.DelegationPrefix)
+	return strings.ContainsAny(name, "*?[]{}\\ \t\r\n\x00") && name != "*" || calls && !spec.ValidSlug(slug)
 }
 
 func stateField(s *spec.State, keys ...string) string {

@@ -177,7 +177,7 @@ func example(args map[string]any) string {
 func (c *checker) forbids() {
 	for i, s := range c.m.States {
 		for j, e := range s.Tools.Forbid {
-			if !c.offersNamed(i, e) && e.Tool != "task" {
+			if !c.offersNamed(i, e) && e.Tool != "task" && !malformed(e.Tool) {
 				c.d.Warnf(diag.IdleForbid, e.Range, item(stateField(s, "tools", "forbid"), j), "correct the name, or remove the entry",
 					"nothing grants `%s` in `%s`, so there is nothing to forbid", e.Tool, s.Slug)
 			}
@@ -188,7 +188,7 @@ func (c *checker) forbids() {
 	}
 next:
 	for j, e := range c.m.Tools.ForbidAlways {
-		if e.Tool == "task" {
+		if e.Tool == "task" || malformed(e.Tool) {
 			continue // reported
 		}
 		for i, s := range c.m.States {

@@ -24,7 +24,7 @@ func (c *checker) toolNames() {
 	}
 	c.eachGrant(func(_ *spec.State, e *spec.ToolEntry, field string) {
 		bare := strings.Contains(e.Tool, "__") || strings.HasPrefix(e.Tool, spec.DelegationPrefix)
-		if c.known[e.Tool] || bare || e.Tool == "*" || e.Tool == "task" || e.Tool == "eval" {
+		if c.known[e.Tool] || bare || malformed(e.Tool) || e.Tool == "*" || e.Tool == "task" || e.Tool == "eval" {
 			return
 		}
 		hint := "declare it under `tools` in archmax.yaml; an MCP server's tool is named <server>__<action>"
@@ -138,7 +138,7 @@ type trial struct {
 // judge finds what the kernel refuses of a grant in a state whose own denials
 // are own.
 func (c *checker) judge(s *spec.State, e *spec.ToolEntry, own denials, field string) []finding {
-	if e.Tool == "*" || e.Tool == "task" {
+	if e.Tool == "*" || e.Tool == "task" || malformed(e.Tool) {
 		return nil // reported
 	}
 	t := &trial{c: c, s: s, grant: plainEntry(e), field: field, forbids: own.of(e.Tool), never: c.denials.of(e.Tool)}

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,6 +233,9 @@ func (c *checker) checkState(l *grantList, s *spec.State) {
 func (c *checker) exists(l *grantList, n spec.Name, field string) bool {
 	if slices.Contains(l.names, n.Value) {
 		return true
+	}
+	if malformed(n.Value) || n.Value != path.Clean(n.Value) || strings.HasPrefix(n.Value, "..") || l.noun == "skill" && strings.Contains(n.Value, "/") {
+		return false // reported
 	}
 	other := "the workspace has no " + l.noun + "s"
 	if len(l.names) > 0 {
