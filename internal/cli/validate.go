@@ -6,12 +6,15 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/archmax-ai/archmax/internal/casetest"
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/render"
-	"github.com/archmax-ai/archmax/internal/spec"
+	"github.com/archmax-ai/archmax/internal/validate"
 )
 
 type validateOptions struct {
@@ -84,33 +87,53 @@ func validateRun(_ context.Context, o *validateOptions) error {
 	if len(chosen) == 0 {
 		return noWorkflows(ws)
 	}
-	shared := o.deps.validateWorkspace(ws)
-	var checked []render.Checked
-	var all diag.List
-	for _, slug := range chosen {
-		_, problems := spec.Load(ws.FS(), slug)
-		// What is wrong with the workspace is wrong for every workflow in it.
-		list := append(append(diag.List{}, shared...), problems...)
-		checked = append(checked, render.Checked{Workflow: slug, List: list})
-		all = append(all, problems...)
+	shared, in := o.deps.validateWorkspace(ws)
+	results, err := validate.Workspace(in, chosen...)
+	if err != nil {
+		return err
 	}
-	all = append(append(diag.List{}, shared...), all...)
+	var checked []render.Checked
+	all := slices.Clone(shared)
+	for _, r := range results {
+		if r.Machine != nil {
+			r.Diagnostics = append(r.Diagnostics, casetest.Static(ws.FS(), r.Machine)...)
+			r.Diagnostics.Sort()
+		}
+		// What is wrong with the workspace is wrong for every workflow in it.
+		checked = append(checked, render.Checked{Workflow: r.Workflow, List: slices.Concat(shared, r.Diagnostics)})
+		all = append(all, r.Diagnostics...)
+	}
 	return o.report(ws, checked, all)
 }
 
 // validateWorkspace checks what all workflows share: archmax.yaml and the
-// mounts and skills that it and the default table serve.
-func (d *deps) validateWorkspace(ws *Workspace) diag.List {
+// mounts and skills that it and the default table serve. It returns what the
+// checks of a workflow hold it against; after an error, as much as is known.
+func (d *deps) validateWorkspace(ws *Workspace) (diag.List, validate.Input) {
 	config, problems := readConfig(ws.FS(), d.secrets)
-	if problems.HasErrors() {
-		return problems
-	}
 	with := *ws
-	with.Config = config
+	if with.Config = config; config == nil || problems.HasErrors() {
+		with.Config = &Config{}
+	}
 	shared, more := openMounts(&with)
-	problems = append(append(problems, more...), shared.CheckSkills()...)
+	defer shared.Close()
+	in := validate.Input{Root: ws.FS(), Mounts: shared.Table(), MaxDepth: with.Config.SubWorkflows.MaxDepth}
+	for _, s := range shared.Skills() {
+		in.Skills = append(in.Skills, s.Slug)
+	}
+	if problems.HasErrors() { // the tools are not known
+		return problems, in
+	}
+	in.Tools = []governance.ToolInfo{}
+	for _, t := range config.Tools {
+		in.Tools = append(in.Tools, governance.ToolInfo{Name: t.Name, Paths: t.Paths})
+	}
+	for _, name := range config.EssentialTools {
+		in.Essential = append(in.Essential, name.Value)
+	}
+	problems = slices.Concat(problems, more, shared.CheckSkills())
 	problems.Sort()
-	return problems
+	return problems, in
 }
 
 func (o *validateOptions) report(ws *Workspace, checked []render.Checked, all diag.List) error {

@@ -23,7 +23,7 @@ const graphed = `title: "Refunds | [all] \"now\""
 instructions: x
 states:
   graph:
-    title: "A [box] \"quoted\" | piped\nand <b>broken</b> #1 \\ ` + "`tick`" + `"
+    title: "A [box] \"quoted\" | piped\nand <b>broken</b>\e[31m #1 \\ ` + "`tick`" + `"
     triggers: { manual: , web-form: { session: ticket } }
     on_error: end
     transitions:
@@ -116,6 +116,9 @@ func TestLabelsAreEscaped(t *testing.T) {
 			var b bytes.Buffer
 			if err := tt.draw(&b, m, p); err != nil {
 				t.Fatal(err)
+			}
+			if strings.Contains(b.String(), "\x1b") {
+				t.Errorf("%s: a title drives the terminal", tt.name)
 			}
 			for line := range strings.Lines(b.String()) {
 				if !tt.line.MatchString(strings.TrimSuffix(line, "\n")) {

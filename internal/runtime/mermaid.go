@@ -3,6 +3,7 @@ package runtime
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/archmax-ai/archmax/internal/session"
 	"github.com/archmax-ai/archmax/internal/spec"
@@ -182,6 +183,14 @@ var mermaidEscapes = strings.NewReplacer(
 	`"`, "#34;", "#", "#35;", "&", "#38;", "<", "#60;", ">", "#62;", "`", "#96;",
 )
 
+// mermaidText is a text on one line, as a label: without what would drive the
+// terminal that it may be printed on.
 func mermaidText(s string) string {
-	return mermaidEscapes.Replace(strings.Join(strings.Fields(s), " "))
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
+			return -1
+		}
+		return r
+	}, strings.Join(strings.Fields(s), " "))
+	return mermaidEscapes.Replace(s)
 }

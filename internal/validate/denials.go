@@ -13,7 +13,7 @@ import (
 // denied finds a grant that denials leave nothing of, or that a forbid_always
 // takes a part of.
 func (t *trial) denied() []finding {
-	if t.c.work -= len(t.forbids) + len(t.never); t.c.work < 0 {
+	if !t.afford() {
 		return nil
 	}
 	covered, byRoot := t.covered()
@@ -41,6 +41,13 @@ func (t *trial) denied() []finding {
 	return nil
 }
 
+// afford takes what one more decision with the denials costs from what is left of
+// maxWork.
+func (t *trial) afford() bool {
+	t.c.work -= 1 + len(t.forbids) + len(t.never)
+	return t.c.work >= 0
+}
+
 // covered reports whether every sample of what the grant allows is denied, and
 // whether by the root.
 func (t *trial) covered() (covered, byRoot bool) {
@@ -61,7 +68,9 @@ func (t *trial) covered() (covered, byRoot bool) {
 		if t.decide(t.open, args).Rule != governance.RuleAllowed {
 			continue // no call of this grant's
 		}
-		tried++
+		if tried++; !t.afford() {
+			return false, false
+		}
 		switch v := t.decide(t.closed, args); v.Rule {
 		case governance.RuleForbidden:
 			byRoot = true

@@ -76,15 +76,17 @@ func (c *checker) control(s *spec.State, tool string) func(args map[string]any) 
 	}
 }
 
+// maxPath is how many states of a way a message names.
+const maxPath = 12
+
 // path words a way through the machine.
 func (g *graph) path(states []int) string {
 	slugs := make([]string, len(states))
 	for i, at := range states {
 		slugs[i] = g.states[at].Slug
 	}
-	const most = 12
-	if len(slugs) > most {
-		slugs = slices.Concat(slugs[:most/2], []string{"…"}, slugs[len(slugs)-most/2:])
+	if len(slugs) > maxPath {
+		slugs = slices.Concat(slugs[:maxPath/2], []string{"…"}, slugs[len(slugs)-maxPath/2:])
 	}
 	return strings.Join(slugs, " -> ")
 }
@@ -146,10 +148,10 @@ func (g *graph) reachability() {
 			leads = g.leads()
 		}
 		why := "no edge and no `on_error` leads to it"
-		if way := g.upstream(leads, i); len(way) > 1 {
+		if way := g.upstream(leads, reached, i); len(way) > 1 {
 			why = fmt.Sprintf("it is reached only by %s, and `%s` is not reached", g.path(way), g.states[way[0]].Slug)
 			if reached[way[0]] != unseen {
-				why = fmt.Sprintf("the edge of %s is closed, because `%s` is forbidden there", g.path(way), toolAdvance)
+				why = fmt.Sprintf("the way %s is closed, because `%s` is forbidden in `%s`", g.path(way), toolAdvance, g.states[way[0]].Slug)
 			}
 		}
 		g.c.d.Warnf(diag.UnreachableState, s.Range, stateField(s), "lead an edge to it, give it a trigger, or remove it",
@@ -184,10 +186,11 @@ func (g *graph) leads() [][]int {
 	return leads
 }
 
-// upstream follows edges back from a state, as far as they go.
-func (g *graph) upstream(leads [][]int, at int) []int {
+// upstream follows edges back from a state, to one that is reached or as far as
+// they go.
+func (g *graph) upstream(leads [][]int, reached []int, at int) []int {
 	way := []int{at}
-	for len(way) < 12 && len(leads[at]) > 0 && !slices.Contains(way, leads[at][0]) {
+	for len(way) < maxPath && reached[at] == unseen && len(leads[at]) > 0 && !slices.Contains(way, leads[at][0]) {
 		at = leads[at][0]
 		way = append(way, at)
 	}

@@ -70,9 +70,9 @@ type grantList struct {
 
 	always, never []spec.Name                                   // the root's
 	of            func(*spec.State) (allow, forbid []spec.Name) // a state's
-	// without is the state with only these grants and denials.
+	// without is the state with or without its own grants and denials.
 	without func(s *spec.State, allow, forbid bool) *spec.State
-	// closed is the machine without the root's denials.
+	// open is the machine without the root's denials.
 	open func(*spec.Machine) *spec.Machine
 	// view is what the kernel gives a state of it: name to posture.
 	view func(m *spec.Machine, state string) map[string]string

@@ -205,12 +205,12 @@ func hostile() map[string]string {
 			return name(i+1) + ": &" + name(i+1) + " [" + strings.Repeat("*"+name(i)+", ", 9) + "]\n"
 		}),
 		"thousands of grants and denials of one tool": head + "tools:\n  forbid_always:\n" +
-			many(5000, func(i int) string { return fmt.Sprintf("    - { tool: lookup, args: { id: \"a*%d\" } }\n", i) }) +
+			many(2500, func(i int) string { return fmt.Sprintf("    - { tool: lookup, args: { id: \"a*%d\" } }\n", i) }) +
 			"states:\n  a:\n    triggers: { manual: }\n    tools:\n      allow:\n" +
-			many(5000, func(i int) string { return fmt.Sprintf("        - { tool: lookup, args: { id: \"%d*a\" } }\n", i) }),
-		"thousands of variables": head + "states:\n" + many(3000, func(i int) string {
+			many(2500, func(i int) string { return fmt.Sprintf("        - { tool: lookup, args: { id: \"%d*a\" } }\n", i) }),
+		"thousands of variables": head + "states:\n" + many(2000, func(i int) string {
 			return fmt.Sprintf("  s%d: { triggers: { t%d: { requires: [v%d] } }, requires: [v%d], on_error: s%d, tools: { allow: [{ tool: lookup, args: { id: \"${{v%d}}\" } }] }, transitions: [{ to: s%d, description: x }] }\n",
-				i, i, i, i, (i+1)%3000, i, (i+7)%3000)
+				i, i, i, i, (i+1)%2000, i, (i+7)%2000)
 		}),
 		"thousands of automated loops": head + "states:\n  hub: { triggers: { manual: }, instructions: x, transitions: [" +
 			many(2000, func(i int) string { return fmt.Sprintf("{ to: s%d, description: x }, ", i) }) + "] }\n" +
