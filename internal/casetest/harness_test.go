@@ -135,7 +135,7 @@ func runOne(t *testing.T, doc string, change ...func(*casetest.Options)) *casete
 // document is a case with the given model calls and steps, each an indented
 // block.
 func document(calls, steps string, more ...string) string {
-	return "title: A case\n" + strings.Join(more, "\n") + "\nmodel:\n  calls:\n" + indent(calls, "    ") + "steps:\n" + indent(steps, "  ")
+	return "title: A case\ndescription: What it is about.\n" + strings.Join(more, "\n") + "\nmodel:\n  calls:\n" + indent(calls, "    ") + "steps:\n" + indent(steps, "  ")
 }
 
 func indent(block, by string) string {

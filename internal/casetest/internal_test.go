@@ -31,7 +31,7 @@ func TestRanWorkflowReadsTheTrail(t *testing.T) {
 		{"{ workflow: refund, status: parked }", `to run with status "parked", and it did 0 times`},
 		{"{ workflow: refund, count: 1 }", `to run 1 times, and it did 2 times`},
 	} {
-		c, problems := Parse("workflows/flow/tests/x.test.yaml", "x", []byte("title: A\nsteps:\n- send: Hi\n- ranWorkflow: "+tt.step+"\n"))
+		c, problems := Parse("workflows/flow/tests/x.test.yaml", "x", []byte("title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- ranWorkflow: "+tt.step+"\n"))
 		if problems.HasErrors() {
 			t.Fatal(problems.Err())
 		}

@@ -71,7 +71,7 @@ func TestTheEvidenceIsBounded(t *testing.T) {
 	turns := 0
 	w := newWorld(t, map[string]string{
 		"workflows/flow/workflow.yaml": flow + "tests: { judge: { model: judge-1, modelOptions: { temperature: 0, maxTokens: 99 } } }\n",
-		testsDir + "one.test.yaml": "title: A\nsteps:\n" + strings.Repeat("- send: \""+long+"\"\n", 10) +
+		testsDir + "one.test.yaml": "title: A\ndescription: What it is about.\nsteps:\n" + strings.Repeat("- send: \""+long+"\"\n", 10) +
 			"- grade: { closedQA: 'Is it \"kind\"?', atLeast: 0.5 }\n",
 	})
 	var options casetest.Judge

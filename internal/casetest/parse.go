@@ -57,7 +57,9 @@ func (p *parser) root(n *spec.Node) {
 	if m.Require("title", n.Range, "say in one line what the case shows") {
 		c.Title = p.line(m, "title", maxTitle)
 	}
-	c.Description = p.line(m, "description", maxDescription)
+	if m.Require("description", n.Range, "say in a sentence or two what the case is about") {
+		c.Description = p.line(m, "description", maxDescription)
+	}
 	c.Skip = p.line(m, "skip", 0)
 	if m.Has("trigger") {
 		if t, ok := p.Mapping(m.Get("trigger"), "trigger", "id"); ok && t.Require("id", t.Node.Range, "the trigger that every turn of the case runs under") {

@@ -15,18 +15,18 @@ import (
 // Every mistake has a code, a line and a hint where one helps. ⟦ marks the place.
 func TestMistakesInACase(t *testing.T) {
 	const send = "steps: [{ send: Hi }, { succeeded: true }]\n"
-	after := func(step string) string { return "title: A\nsteps:\n- send: Hi\n- " + step + "\n" }
+	after := func(step string) string { return "title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- " + step + "\n" }
 	for _, tt := range []struct{ name, doc, code, says string }{
 		{"no yaml", "title: [⟦\n", "yaml-syntax", ""},
-		{"an unknown key lists the known ones", "title: A\n⟦mock: []\n" + send, "unknown-key", "did you mean `mocks`? known keys: title, description, skip, trigger, variables, workspace, files, mocks, clock, model, steps"},
+		{"an unknown key lists the known ones", "title: A\ndescription: What it is about.\n⟦mock: []\n" + send, "unknown-key", "did you mean `mocks`? known keys: title, description, skip, trigger, variables, workspace, files, mocks, clock, model, steps"},
 		{"no title", "⟦" + send, "missing-key", "`title` is missing"},
 		{"a long title", "title: ⟦" + strings.Repeat("x ", 31) + "\n" + send, "bad-value", "`title` has 61 characters, and at most 60 are allowed"},
 		{"a long description", "title: A\ndescription: ⟦" + strings.Repeat("x", 201) + "\n" + send, "bad-value", "at most 200"},
-		{"no steps", "⟦title: A\n", "missing-key", "`steps` is missing"},
-		{"empty steps", "title: A\nsteps: ⟦[]\n", "empty-value", "shows nothing"},
-		{"nothing asserted", "title: A\n⟦steps: [{ send: Hi }]\n", "empty-assertion", "cannot fail"},
-		{"an assertion above every action", "title: A\nsteps: [{ ⟦succeeded: true }, { send: Hi }]\n", "step-order", "no action above it"},
-		{"a decision before anything is sent", "title: A\nsteps: [{ ⟦decide: { to: done } }, { succeeded: true }]\n", "step-order", "no session waits for it"},
+		{"no steps", "⟦title: A\ndescription: What it is about.\n", "missing-key", "`steps` is missing"},
+		{"empty steps", "title: A\ndescription: What it is about.\nsteps: ⟦[]\n", "empty-value", "shows nothing"},
+		{"nothing asserted", "title: A\ndescription: What it is about.\n⟦steps: [{ send: Hi }]\n", "empty-assertion", "cannot fail"},
+		{"an assertion above every action", "title: A\ndescription: What it is about.\nsteps: [{ ⟦succeeded: true }, { send: Hi }]\n", "step-order", "no action above it"},
+		{"a decision before anything is sent", "title: A\ndescription: What it is about.\nsteps: [{ ⟦decide: { to: done } }, { succeeded: true }]\n", "step-order", "no session waits for it"},
 		{"an unknown step", after("⟦succeded: true"), "unknown-key", "did you mean `succeeded`?"},
 		{"two keys in a step", after("⟦succeeded: true\n  usedNoTools: true"), "bad-value", "exactly one key, and this one has 2"},
 		{"a false assertion", after("succeeded: ⟦false"), "bad-value", "takes `true` alone"},
@@ -39,28 +39,28 @@ func TestMistakesInACase(t *testing.T) {
 		{"an unknown kind of step", after("trail: { kind: ⟦user, count: 1 }"), "bad-value", "one of: trigger"},
 		{"a trail without a count", after("trail: ⟦{ to: done }"), "missing-key", "`count` is missing in `steps.1.trail`"},
 		{"a negative count", after("trail: { count: ⟦-1 }"), "bad-value", "at least 0"},
-		{"an unknown trigger", "title: A\ntrigger: { id: ⟦web-from }\n" + send, "unknown-trigger", "declares no trigger `web-from`"},
+		{"an unknown trigger", "title: A\ndescription: What it is about.\ntrigger: { id: ⟦web-from }\n" + send, "unknown-trigger", "declares no trigger `web-from`"},
 		{"an unknown trigger arrival", after("triggerArrival: ⟦mail"), "unknown-trigger", "no trigger `mail`"},
-		{"a bad variable", "title: A\nvariables: { ⟦orderId: 1 }\n" + send, "bad-variable", "no variable name"},
-		{"the runtime's own variable", "title: A\nvariables: { ⟦trigger: x }\n" + send, "bad-variable", "runtime's own"},
-		{"a value without a JSON form", "title: A\nvariables: { a: ⟦.nan }\n" + send, "wrong-type", "no JSON form"},
-		{"a file that is a variable too", "title: A\nvariables: { a: 1 }\nfiles: { ⟦a: there.txt }\n" + send, "bad-variable", "as a variable and as a file"},
-		{"a fixture outside tests", "title: A\nfiles: { a: ⟦../workflow.yaml }\n" + send, "bad-path", "below the workflow's tests/"},
-		{"a fixture that is missing", "title: A\nfiles: { a: ⟦none.txt }\n" + send, "fixture-missing", "workflows/flow/tests/none.txt cannot be read"},
-		{"a missing fixture of the workspace", "title: A\nworkspace: { x.md: { from: ⟦none.txt } }\n" + send, "fixture-missing", "none.txt"},
-		{"a fixture that is a directory", "title: A\nfiles: { a: ⟦dir }\n" + send, "fixture-missing", "is a directory"},
-		{"a session path that climbs", "title: A\nworkspace: { ⟦../x.md: y }\n" + send, "bad-path", "no path of a file in a session"},
-		{"a session path of the runtime", "title: A\nworkspace: { artifacts/x.md: ⟦y }\n" + send, "bad-path", "belongs to the runtime"},
-		{"a cassette that is missing", "title: A\nmodel: ⟦none.yaml\n" + send, "fixture-missing", "cassette workflows/flow/tests/none.yaml"},
-		{"a cassette outside the workspace", "title: A\nmodel: ⟦../../../../x.yaml\n" + send, "bad-path", "in the workspace"},
-		{"a broken cassette in the case", "title: A\nmodel: { calls: [⟦{ txt: x }] }\n" + send, "", "known keys: role"},
-		{"a bad clock", "title: A\nclock: ⟦yesterday\n" + send, "bad-value", "write 2026-06-01"},
-		{"a mock that answers nothing", "title: A\nmocks: [⟦{ tool: crm__lookup }]\n" + send, "missing-key", "has 0 of them"},
-		{"a mock that answers twice", "title: A\nmocks: [⟦{ tool: crm__lookup, result: a, error: b }]\n" + send, "missing-key", "has 2 of them"},
-		{"a mock with no results", "title: A\nmocks: [{ tool: crm__lookup, results: ⟦[] }]\n" + send, "empty-value", "answers nothing"},
-		{"a mock of a control tool", "title: A\nmocks: [{ tool: ⟦archmax_advance, result: a }]\n" + send, "mock-tool", "is a control tool"},
-		{"a mock of an unknown workflow", "title: A\nmocks: [{ tool: ⟦archmax_workflow_flew, result: a }]\n" + send, "unknown-workflow", "no workflow `flew`"},
-		{"a malformed expression in a mock", "title: A\nmocks: [{ tool: crm__lookup, whenInput: { q: ⟦/a(/ }, result: a }]\n" + send, "bad-pattern", "missing closing )"},
+		{"a bad variable", "title: A\ndescription: What it is about.\nvariables: { ⟦orderId: 1 }\n" + send, "bad-variable", "no variable name"},
+		{"the runtime's own variable", "title: A\ndescription: What it is about.\nvariables: { ⟦trigger: x }\n" + send, "bad-variable", "runtime's own"},
+		{"a value without a JSON form", "title: A\ndescription: What it is about.\nvariables: { a: ⟦.nan }\n" + send, "wrong-type", "no JSON form"},
+		{"a file that is a variable too", "title: A\ndescription: What it is about.\nvariables: { a: 1 }\nfiles: { ⟦a: there.txt }\n" + send, "bad-variable", "as a variable and as a file"},
+		{"a fixture outside tests", "title: A\ndescription: What it is about.\nfiles: { a: ⟦../workflow.yaml }\n" + send, "bad-path", "below the workflow's tests/"},
+		{"a fixture that is missing", "title: A\ndescription: What it is about.\nfiles: { a: ⟦none.txt }\n" + send, "fixture-missing", "workflows/flow/tests/none.txt cannot be read"},
+		{"a missing fixture of the workspace", "title: A\ndescription: What it is about.\nworkspace: { x.md: { from: ⟦none.txt } }\n" + send, "fixture-missing", "none.txt"},
+		{"a fixture that is a directory", "title: A\ndescription: What it is about.\nfiles: { a: ⟦dir }\n" + send, "fixture-missing", "is a directory"},
+		{"a session path that climbs", "title: A\ndescription: What it is about.\nworkspace: { ⟦../x.md: y }\n" + send, "bad-path", "no path of a file in a session"},
+		{"a session path of the runtime", "title: A\ndescription: What it is about.\nworkspace: { artifacts/x.md: ⟦y }\n" + send, "bad-path", "belongs to the runtime"},
+		{"a cassette that is missing", "title: A\ndescription: What it is about.\nmodel: ⟦none.yaml\n" + send, "fixture-missing", "cassette workflows/flow/tests/none.yaml"},
+		{"a cassette outside the workspace", "title: A\ndescription: What it is about.\nmodel: ⟦../../../../x.yaml\n" + send, "bad-path", "in the workspace"},
+		{"a broken cassette in the case", "title: A\ndescription: What it is about.\nmodel: { calls: [⟦{ txt: x }] }\n" + send, "", "known keys: role"},
+		{"a bad clock", "title: A\ndescription: What it is about.\nclock: ⟦yesterday\n" + send, "bad-value", "write 2026-06-01"},
+		{"a mock that answers nothing", "title: A\ndescription: What it is about.\nmocks: [⟦{ tool: crm__lookup }]\n" + send, "missing-key", "has 0 of them"},
+		{"a mock that answers twice", "title: A\ndescription: What it is about.\nmocks: [⟦{ tool: crm__lookup, result: a, error: b }]\n" + send, "missing-key", "has 2 of them"},
+		{"a mock with no results", "title: A\ndescription: What it is about.\nmocks: [{ tool: crm__lookup, results: ⟦[] }]\n" + send, "empty-value", "answers nothing"},
+		{"a mock of a control tool", "title: A\ndescription: What it is about.\nmocks: [{ tool: ⟦archmax_advance, result: a }]\n" + send, "mock-tool", "is a control tool"},
+		{"a mock of an unknown workflow", "title: A\ndescription: What it is about.\nmocks: [{ tool: ⟦archmax_workflow_flew, result: a }]\n" + send, "unknown-workflow", "no workflow `flew`"},
+		{"a malformed expression in a mock", "title: A\ndescription: What it is about.\nmocks: [{ tool: crm__lookup, whenInput: { q: ⟦/a(/ }, result: a }]\n" + send, "bad-pattern", "missing closing )"},
 		{"a malformed expression", after("raised: ⟦/a(/"), "bad-pattern", "/a(/ is no regular expression"},
 		{"a malformed expression deep down", after("variables: { expect: { a: { b: [⟦\"/[/\"] } } }"), "bad-pattern", "missing closing ]"},
 		{"a malformed expression in a list", after("reply: { includes: [ok, ⟦/a(/] }"), "bad-pattern", "missing closing )"},
@@ -116,7 +116,7 @@ func TestSoundCasesHaveNoProblems(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		testsDir + "a.test.yaml":           passing,
 		testsDir + "deep/er/b.test.yml":    passing,
-		testsDir + "skipped.test.yaml":     "title: Old\nskip: the state is gone\nsteps: [{ send: Hi }, { reachedState: gone }]\n",
+		testsDir + "skipped.test.yaml":     "title: Old\ndescription: What it is about.\nskip: the state is gone\nsteps: [{ send: Hi }, { reachedState: gone }]\n",
 		testsDir + "readme.yaml":           "not: a case",
 		testsDir + "a.cassette.yaml":       "calls:\n  - text: x\n",
 		testsDir + "notes/.test.yaml":      "no: case",
@@ -148,7 +148,7 @@ func TestTwoCasesCannotHaveOneID(t *testing.T) {
 }
 
 func TestABrokenCassetteIsReportedInItsOwnFile(t *testing.T) {
-	w := newWorld(t, map[string]string{testsDir + "a.test.yaml": "title: A\nsteps: [{ send: Hi }, { succeeded: true }]\n", testsDir + "a.cassette.yaml": "calls:\n  - txt: x\n"})
+	w := newWorld(t, map[string]string{testsDir + "a.test.yaml": "title: A\ndescription: What it is about.\nsteps: [{ send: Hi }, { succeeded: true }]\n", testsDir + "a.cassette.yaml": "calls:\n  - txt: x\n"})
 	list := casetest.Static(os.DirFS(w.root), w.machine())
 	if len(list) == 0 || list[0].File != testsDir+"a.cassette.yaml" || list[0].Range.Start.Line != 2 {
 		t.Errorf("%+v", list)
@@ -156,7 +156,7 @@ func TestABrokenCassetteIsReportedInItsOwnFile(t *testing.T) {
 }
 
 func TestTitlesAreTakenTogether(t *testing.T) {
-	c, list := casetest.Parse("workflows/flow/tests/a.test.yaml", "a", []byte("title: |\n  A   case\n  of   two\n"+"steps: [{ send: Hi }, { succeeded: true }]\n"))
+	c, list := casetest.Parse("workflows/flow/tests/a.test.yaml", "a", []byte("title: |\n  A   case\n  of   two\ndescription: D\n"+"steps: [{ send: Hi }, { succeeded: true }]\n"))
 	if len(list) > 0 || c.Title != "A case of two" || c.ID != "a" {
 		t.Errorf("%q %v", c.Title, list)
 	}

@@ -56,6 +56,7 @@ func TestWhatACaseBringsReachesTheSession(t *testing.T) {
 	w := newWorld(t, map[string]string{
 		testsDir + "fixtures/photo.bin": "\x00\xff\x01", testsDir + "fixtures/in.txt": "attached",
 		testsDir + "sub/one.test.yaml": `title: Brings all
+description: What it is about.
 trigger: { id: web-form }
 clock: 2026-06-15
 variables: { order_id: ORD-1, n: 9007199254740993 }
@@ -104,7 +105,7 @@ steps:
 }
 
 func TestWithoutAClockItIsTheFirstOfJanuary2026(t *testing.T) {
-	w := newWorld(t, map[string]string{testsDir + "one.test.yaml": "title: A\nsteps:\n- send: Hi\n- succeeded: true\n"})
+	w := newWorld(t, map[string]string{testsDir + "one.test.yaml": "title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- succeeded: true\n"})
 	var block string
 	w.run(live(func(_ context.Context, req *model.Request) (model.Response, error) {
 		block = req.Volatile

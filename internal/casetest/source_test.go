@@ -14,16 +14,16 @@ import (
 	"github.com/archmax-ai/archmax/internal/model"
 )
 
-const sourceless = "title: A case\nsteps:\n- send: Hi\n- succeeded: true\n"
+const sourceless = "title: A case\ndescription: What it is about.\nsteps:\n- send: Hi\n- succeeded: true\n"
 
 // The order of cases.md, "Running": each source says who it is.
 func TestTheSourceOfAnswers(t *testing.T) {
 	cassette := func(text string) string { return "calls:\n  - text: " + text + "\n" }
 	steps := "steps:\n- send: Hi\n- reply: { includes: answer }\n"
-	inline := "title: A\nmodel: { calls: [{ text: inline answer }] }\n" + steps
-	byPath := "title: A\nmodel: shared/c.yaml\n" + steps
-	outside := "title: A\nmodel: ../../../testdata/c.yaml\n" + steps
-	plain := "title: A\n" + steps
+	inline := "title: A\ndescription: What it is about.\nmodel: { calls: [{ text: inline answer }] }\n" + steps
+	byPath := "title: A\ndescription: What it is about.\nmodel: shared/c.yaml\n" + steps
+	outside := "title: A\ndescription: What it is about.\nmodel: ../../../testdata/c.yaml\n" + steps
+	plain := "title: A\ndescription: What it is about.\n" + steps
 	endpoint := func(context.Context, *model.Request) (model.Response, error) {
 		return model.Response{Text: "live answer"}, nil
 	}
@@ -58,7 +58,7 @@ func TestTheSourceOfAnswers(t *testing.T) {
 }
 
 func TestARecordingReplaysAndABrokenOneLeavesNothing(t *testing.T) {
-	w := newWorld(t, map[string]string{testsDir + "sub/one.test.yaml": "title: A\nsteps:\n- send: Hi\n- reply: { includes: from the model }\n"})
+	w := newWorld(t, map[string]string{testsDir + "sub/one.test.yaml": "title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- reply: { includes: from the model }\n"})
 	fails := true
 	endpoint := live(func(context.Context, *model.Request) (model.Response, error) {
 		if fails {
@@ -95,7 +95,7 @@ func TestARecordingReplaysAndABrokenOneLeavesNothing(t *testing.T) {
 		t.Error("a broken recording replaced the cassette")
 	}
 	fails = false
-	w.write(map[string]string{testsDir + "sub/one.test.yaml": "title: A\nmodel: { calls: [{ text: x }] }\nsteps:\n- send: Hi\n- reply: { includes: from the model }\n"})
+	w.write(map[string]string{testsDir + "sub/one.test.yaml": "title: A\ndescription: What it is about.\nmodel: { calls: [{ text: x }] }\nsteps:\n- send: Hi\n- reply: { includes: from the model }\n"})
 	r = w.run(endpoint, all).Results[0]
 	passes(t, r)
 	wantIn(t, strings.Join(r.Warnings, " "), "`model:` key outranks the cassette")
@@ -115,8 +115,8 @@ func TestWithoutAnEndpointTheCaseSaysSo(t *testing.T) {
 func TestDriftIsShownSideBySide(t *testing.T) {
 	talk := advances("done") + "- state: review\n  tools: [crm__lookup]\n  last: /Moved to .review/\n  text: hi\n"
 	r := runOne(t, document(talk, "- send: Hi\n- succeeded: true"))
-	wantIn(t, r.Error, "cassette drift at call 2 of cassette workflows/flow/tests/one.test.yaml:7", `expected state "review", asked in state "done"`)
-	want := &casetest.Drift{Call: 2, File: testsDir + "one.test.yaml", Line: 7, Checks: []casetest.DriftCheck{
+	wantIn(t, r.Error, "cassette drift at call 2 of cassette workflows/flow/tests/one.test.yaml:8", `expected state "review", asked in state "done"`)
+	want := &casetest.Drift{Call: 2, File: testsDir + "one.test.yaml", Line: 8, Checks: []casetest.DriftCheck{
 		{What: "role", Expected: "agent", Asked: "agent"},
 		{What: "state", Expected: "review", Asked: "done"},
 		{What: "tools", Expected: "crm__lookup", Asked: r.Drift.Checks[2].Asked},

@@ -43,7 +43,7 @@ func hangs(ctx context.Context, _ *model.Request) (model.Response, error) {
 
 // The exit code, the line and the document agree (issue C, acceptance).
 func TestTheExitCodeTheLineAndTheDocumentAgree(t *testing.T) {
-	noSource := "title: A case\nsteps:\n- send: Hi\n- succeeded: true\n"
+	noSource := "title: A case\ndescription: What it is about.\nsteps:\n- send: Hi\n- succeeded: true\n"
 	for _, tt := range []struct {
 		name   string
 		files  map[string]string
@@ -299,7 +299,7 @@ func flaky(seed uint64, rate float64) clientFunc {
 
 func TestRepeatReportsAnIntervalThatHoldsTheTrueRate(t *testing.T) {
 	const rate = 0.7
-	w := newWorld(t, map[string]string{testsDir + "a.test.yaml": "title: A case\nsteps:\n- send: Hi\n- reply: { includes: Hello }\n"})
+	w := newWorld(t, map[string]string{testsDir + "a.test.yaml": "title: A case\ndescription: What it is about.\nsteps:\n- send: Hi\n- reply: { includes: Hello }\n"})
 	for _, minPass := range []float64{0, 0.3} {
 		s := w.run(live(flaky(7, rate)), func(o *casetest.Options) { o.Repeat, o.Jobs, o.MinPass = 50, 2, minPass })
 		r := s.Results[0]

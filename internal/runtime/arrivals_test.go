@@ -177,3 +177,11 @@ func TestNotesCanBeUserMessages(t *testing.T) {
 		t.Errorf("the note came as %s %q", last.Role, last.Content)
 	}
 }
+
+func TestAWorkflowWhoseSkillNoBundleProvidesDoesNotRun(t *testing.T) {
+	w := newWorld(t, map[string]string{"workflows/flow/workflow.yaml": strings.Replace(mailFlow, "    instructions: y\n", "    instructions: y\n    skills: { allow: [nowhere] }\n", 1)})
+	_, err := w.Send(context.Background(), runtime.Message{Workflow: "flow", Session: "s", Trigger: "tick"})
+	if err == nil || !strings.Contains(err.Error(), "workflow.yaml:6:23: error[unknown-skill]: there is no skill `nowhere`") {
+		t.Errorf("got %v", err)
+	}
+}

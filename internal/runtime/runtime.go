@@ -13,9 +13,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/event"
 	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/session"
@@ -49,10 +51,38 @@ func New(opts Options) *Runtime {
 // load reads the workflow in force.
 func (r *Runtime) load(slug string) (*spec.Machine, error) {
 	m, diags := spec.Load(r.opts.Root, slug)
+	if m != nil {
+		diags = append(diags, r.missingSkills(m)...)
+	}
 	if err := diags.Err(); err != nil {
 		return nil, &Error{ErrCode: "invalid-workflow", Message: fmt.Sprintf("workflow %q cannot run: %s", slug, err), Err: err}
 	}
 	return m, nil
+}
+
+// missingSkills reports the skills that the machine grants and no bundle
+// provides: a run needs them, so it does not begin without.
+func (r *Runtime) missingSkills(m *spec.Machine) (missing diag.List) {
+	have := map[string]bool{}
+	if r.opts.Shared != nil {
+		for _, s := range r.opts.Shared.Skills() {
+			have[s.Slug] = true
+		}
+	}
+	granted := slices.Clone(m.Skills.AllowAlways)
+	for _, s := range m.States {
+		granted = append(granted, s.Skills.Allow...)
+	}
+	for _, n := range granted {
+		if !have[n.Value] {
+			missing = append(missing, diag.Diagnostic{
+				Severity: diag.Error, Code: string(diag.UnknownSkill), File: m.File, Range: n.Range,
+				Message: fmt.Sprintf("there is no skill `%s`: the workspace has no such skill bundle", n.Value),
+			})
+		}
+	}
+	missing.Sort()
+	return missing
 }
 
 // turn is one arrival at work on one open session.

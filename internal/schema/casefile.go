@@ -4,7 +4,7 @@ package schema
 func Case() *Schema {
 	s := mapping("One case: one conversation on one session, held against what must come of it.",
 		must("title", &Schema{Description: "What the case is about: one line of at most 60 characters.", Type: "string", Pattern: `\S`}),
-		key("description", &Schema{Description: "What it shows, in at most 200 characters.", Type: "string", Pattern: `\S`}),
+		must("description", &Schema{Description: "What it shows, in at most 200 characters.", Type: "string", Pattern: `\S`}),
 		key("skip", words("Why the case does not run; it is reported skipped.")),
 		key("trigger", mapping("The trigger that every turn of the case runs under.", must("id", words("Its id.")))),
 		key("variables", seeds("Variables, seeded and locked on every turn.", &Schema{})),
@@ -123,7 +123,7 @@ func expectVariables() *Schema {
 // cassette is model answers written in place (model.md, "Cassettes").
 func cassette() *Schema {
 	one := mapping("A call: checks on what is asked, then the answer or the fault.",
-		key("role", oneOf("Check: whose call it is.", "agent", "grader", "judge")),
+		key("role", oneOf("Check: whose call it is.", "agent", "grader", "judge", "summary")),
 		key("session", matching(`^(~[0-9]+)*$`, "Check: a child's suffix, such as ~1.")),
 		key("state", text("Check: the state that asks.")),
 		key("tools", list("Check: the tools that are offered.", words("A tool's name."))),

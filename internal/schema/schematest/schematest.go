@@ -124,6 +124,14 @@ func (p Pair) Mutants(t testing.TB, doc []byte, files ...string) (accepted, reje
 			case Rejected:
 				rejected++
 			}
+			if strings.HasSuffix(what, " = text") {
+				for field, want := range allowedWords(p.Load([]byte(src))) {
+					slices.Sort(want)
+					if words := schemaWords(t, doc, field); !slices.Equal(want, words) {
+						t.Errorf("at %q the loader takes %v, the schema %v", field, want, words)
+					}
+				}
+			}
 			if strings.Contains(src, Unknown) {
 				for field, want := range knownKeys(p.Load([]byte(src))) {
 					slices.Sort(want)
@@ -213,9 +221,51 @@ func knownKeys(list diag.List) map[string][]string {
 	return known
 }
 
+// allowedWords reads the words that a slot takes out of the loader's complaints.
+func allowedWords(list diag.List) map[string][]string {
+	words := map[string][]string{}
+	for _, d := range list {
+		if _, allowed, ok := strings.Cut(d.Hint, "one of: "); ok && d.Code == string(diag.BadValue) {
+			words[d.Field] = strings.Split(allowed, ", ")
+		}
+	}
+	return words
+}
+
 // schemaKeys are the keys that a schema document knows in the mapping at a
 // field, sorted.
 func schemaKeys(t testing.TB, doc []byte, field string) (keys []string) {
+	t.Helper()
+	for _, s := range schemasAt(t, doc, field) {
+		if properties, ok := s["properties"].(map[string]any); ok {
+			for k, v := range properties {
+				if v != false && !slices.Contains(keys, k) {
+					keys = append(keys, k)
+				}
+			}
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// schemaWords are the words that a schema document takes at a field, sorted.
+func schemaWords(t testing.TB, doc []byte, field string) (words []string) {
+	t.Helper()
+	for _, s := range schemasAt(t, doc, field) {
+		enum, _ := s["enum"].([]any)
+		for _, v := range enum {
+			if w, ok := v.(string); ok && !slices.Contains(words, w) {
+				words = append(words, w)
+			}
+		}
+	}
+	slices.Sort(words)
+	return words
+}
+
+// schemasAt are the schemas that rule a field.
+func schemasAt(t testing.TB, doc []byte, field string) []map[string]any {
 	t.Helper()
 	var root map[string]any
 	if err := json.Unmarshal(doc, &root); err != nil {
@@ -231,17 +281,7 @@ func schemaKeys(t testing.TB, doc []byte, field string) (keys []string) {
 			at = closure(root, next)
 		}
 	}
-	for _, s := range at {
-		if properties, ok := s["properties"].(map[string]any); ok {
-			for k, v := range properties {
-				if v != false && !slices.Contains(keys, k) {
-					keys = append(keys, k)
-				}
-			}
-		}
-	}
-	slices.Sort(keys)
-	return keys
+	return at
 }
 
 // Describes reports the keys of a printed document that its schema does not
@@ -302,6 +342,7 @@ func closure(root map[string]any, from []any) (all []map[string]any) {
 			more, _ := s[k].([]any)
 			from = append(from, more...)
 		}
+		from = append(from, s["then"], s["else"])
 	}
 	return all
 }
