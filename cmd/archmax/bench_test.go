@@ -16,16 +16,6 @@ import (
 	"testing"
 )
 
-// built is the program as it is shipped, built once.
-func built(b *testing.B) string {
-	b.Helper()
-	exe := filepath.Join(b.TempDir(), "archmax")
-	if out, err := exec.Command("go", "build", "-o", exe, ".").CombinedOutput(); err != nil {
-		b.Fatalf("%v: %s", err, out)
-	}
-	return exe
-}
-
 // steps is an endpoint that answers with n tool calls, one a request, and then
 // with words.
 func steps(b *testing.B, n int) string {
@@ -45,9 +35,9 @@ func steps(b *testing.B, n int) string {
 }
 
 // process runs the program to its end and returns its peak resident size.
-func process(b *testing.B, exe, root, url string, args ...string) (maxRSS int64) {
+func process(b *testing.B, root, url string, args ...string) (maxRSS int64) {
 	b.Helper()
-	cmd := exec.Command(exe, args...)
+	cmd := exec.Command(program, args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "ARCHMAX_API_BASE_URL="+url, "ARCHMAX_API_KEY=k", "ARCHMAX_MODEL=m", "ARCHMAX_ROOT="+root)
 	if out, err := cmd.CombinedOutput(); err != nil {
@@ -70,35 +60,34 @@ func benchRoot(b *testing.B) string {
 }
 
 func BenchmarkVersion(b *testing.B) {
-	exe := built(b)
 	for b.Loop() {
-		process(b, exe, ".", "", "--version")
+		process(b, ".", "", "--version")
 	}
 }
 
 func BenchmarkRunOneStep(b *testing.B) {
-	exe, root, url := built(b), benchRoot(b), steps(b, 1)
+	root, url := benchRoot(b), steps(b, 1)
 	n := 0
 	for b.Loop() {
 		n++
-		process(b, exe, root, url, "run", "flow", "go", "-q", "--session", "s"+strconv.Itoa(n))
+		process(b, root, url, "run", "flow", "go", "-q", "--session", "s"+strconv.Itoa(n))
 	}
 }
 
 func BenchmarkValidateOne(b *testing.B) {
-	exe, root := built(b), benchRoot(b)
+	root := benchRoot(b)
 	for b.Loop() {
-		process(b, exe, root, "", "validate", "-q")
+		process(b, root, "", "validate", "-q")
 	}
 }
 
 // BenchmarkRun400Steps reports the peak resident size of a run of 400 steps.
 func BenchmarkRun400Steps(b *testing.B) {
-	exe, root, url := built(b), benchRoot(b), steps(b, 400)
+	root, url := benchRoot(b), steps(b, 400)
 	n := 0
 	for b.Loop() {
 		n++
-		rss := process(b, exe, root, url, "run", "flow", "go", "-q", "--recursion-limit", "2000", "--session", "s"+strconv.Itoa(n))
+		rss := process(b, root, url, "run", "flow", "go", "-q", "--recursion-limit", "2000", "--session", "s"+strconv.Itoa(n))
 		b.ReportMetric(float64(rss)/1024, "MB-peak")
 	}
 }

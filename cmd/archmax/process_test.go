@@ -21,20 +21,29 @@ import (
 	"testing"
 	"time"
 
-	"github.com/archmax-ai/archmax/internal/cli"
 	"github.com/archmax-ai/archmax/internal/model/modeltest"
 	"github.com/archmax-ai/archmax/internal/session"
 )
 
-// The test binary is the program when this is set: real processes, real locks,
-// real signals.
-const beProgram = "ARCHMAX_TEST_BE_PROGRAM"
+// program is the program as it is shipped, built once a run and without the race
+// detector, under which a process starts too slowly to be killed in the middle.
+var program string
 
-func TestMain(m *testing.M) {
-	if os.Getenv(beProgram) != "" {
-		os.Exit(cli.Main())
+func TestMain(m *testing.M) { os.Exit(buildAndRun(m)) }
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "archmax-program")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
-	os.Exit(m.Run())
+	defer os.RemoveAll(dir)
+	program = filepath.Join(dir, "archmax")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v: %s", err, out)
+		return 1
+	}
+	return m.Run()
 }
 
 // place is a workspace with a model server; processes are started in it.
@@ -57,17 +66,13 @@ func newPlace(t *testing.T, workflow string, handler modeltest.Handler) *place {
 	}
 	srv := modeltest.NewConfig(t, modeltest.Config{HostPaths: []string{p.root}}, handler)
 	p.store = session.NewFSStore(filepath.Join(p.root, "sessions"), nil)
-	p.env = append(os.Environ(), beProgram+"=1", "ARCHMAX_API_BASE_URL="+srv.URL, "ARCHMAX_API_KEY=test-key", "ARCHMAX_MODEL=m", "ARCHMAX_ROOT="+p.root)
+	p.env = append(os.Environ(), "ARCHMAX_API_BASE_URL="+srv.URL, "ARCHMAX_API_KEY=test-key", "ARCHMAX_MODEL=m", "ARCHMAX_ROOT="+p.root)
 	return p
 }
 
 func (p *place) command(args ...string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	p.t.Helper()
-	exe, err := os.Executable()
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	cmd := exec.Command(exe, args...)
+	cmd := exec.Command(program, args...)
 	cmd.Env, cmd.Dir = p.env, p.root
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -121,7 +120,7 @@ func TestTheSuiteOfTheExampleIsTheSameEveryTime(t *testing.T) {
 }
 
 // A workflow that loses one of its promises fails the case that tells of it.
-func TestEveryPromiseOfTheExampleHasACaseThatFailsWithoutIt(t *testing.T) {
+func TestTheCasesOfTheExampleFailWhenAPromiseIsLost(t *testing.T) {
 	root := os.DirFS(exampleRoot(t))
 	src, err := fs.ReadFile(root, exampleFile)
 	if err != nil {
@@ -135,13 +134,15 @@ func TestEveryPromiseOfTheExampleHasACaseThatFailsWithoutIt(t *testing.T) {
 		{"files may be removed", "forbid_always: [remove_file, move_file]", "forbid_always: [move_file]", "refunds/memo-of-one-order"},
 		{"files may be moved", "forbid_always: [remove_file, move_file]", "forbid_always: [remove_file]", "refunds/memo-of-one-order"},
 		{"any memo may be written", `write_file, paths: "refunds/${{order_id}}.md"`, `write_file, paths: "refunds/*.md"`, "refunds/memo-of-one-order"},
+		{"a memo may be copied over", "        - copy_file\n", "", "refunds/memo-of-one-order"},
+		{"another order may become the one at hand", `variables.order_id: "**"`, `variables.nothing: "**"`, "refunds/memo-of-one-order"},
 		{"any memo may be edited", `edit_file, paths: "refunds/${{order_id}}.md"`, `edit_file, paths: "refunds/*.md"`, "refunds/memo-of-one-order"},
 		{"the records are open in every state", "allow_always: [reply-style]", "allow_always: [reply-style, orders]", "escalations/not-about-an-order"},
 		{"the policy is open in every state", "allow_always: [reply-style]", "allow_always: [reply-style, refund-policy]", "escalations/no-such-order"},
 		{"the records are closed to lookup", "skills: { allow: [orders] }", "skills: { allow: [] }", "answers/from-the-record"},
 		{"the policy is closed to the refund check", "skills: { allow: [orders, refund-policy] }", "skills: { allow: [orders] }", "refunds/ruled-out-by-policy"},
 		{"clarify may be left without a number", "    requires: [order_id]\n    budget: { maxParks: 3 }", "    budget: { maxParks: 3 }", "escalations/number-never-given"},
-		{"lookup may be left without a number", "    requires: [order_id]\n    budget: { maxTurns: 8 }", "    budget: { maxTurns: 8 }", "escalations/no-number-to-look-up"},
+		{"lookup may be left without a number", "    requires: [order_id]\n    budget: { maxTurns: 8 }", "    budget: { maxTurns: 8 }", "refunds/memo-of-one-order"},
 		{"a refund may be settled without an amount", "    requires: [refund_amount]\n", "", "refunds/ruled-out-by-policy"},
 		{"clarify waits once more", "maxParks: 3", "maxParks: 4", "escalations/number-never-given"},
 		{"clarify waits once less", "maxParks: 3", "maxParks: 2", "escalations/number-never-given"},
@@ -154,10 +155,11 @@ func TestEveryPromiseOfTheExampleHasACaseThatFailsWithoutIt(t *testing.T) {
 		{"the refund check has no error route", "maxVisits: 3 }\n    on_error: escalate", "maxVisits: 3 }", "refunds/sent-back-too-often"},
 		{"the agent pays on its own", "      - to: refund-declined\n        description: The policy rules", "      - to: refund-issued\n        description: All is well.\n      - to: refund-declined\n        description: The policy rules", "refunds/ruled-out-by-policy"},
 		{"lookup pays", "      - to: answer\n", "      - to: refund-issued\n        description: All is well.\n      - to: answer\n", "escalations/no-such-order"},
-		{"the agent reviews itself", "    type: human\n", "", "refunds/approved"},
+		{"nobody reviews a refund", "      - to: refund-review\n        description: The policy allows", "      - to: refund-issued\n        description: The policy allows", "refunds/approved"},
 		{"an order number may be anything", "            pattern: ^ORD-[0-9]{4}$\n", "", "refusals/bad-order-number"},
 		{"the form's words are left behind", "        message: body\n", "        message: false\n", "answers/from-the-web-form"},
-		{"a conversation may end in any word", "      manual:\n        description: A customer writes, and nothing is known but their words.\n        returns:\n          - name: resolution\n            type: string\n            enum: [answered, refunded, declined, escalated]", "      manual:\n        description: A customer writes, and nothing is known but their words.\n        returns:\n          - name: resolution\n            type: string", "refusals/no-resolution"},
+		{"a form's conversation may end in any word", "enum: [answered, refunded, declined, escalated]\n            description: How the conversation ended.\n    instructions: |\n      Find", "description: How the conversation ended.\n    instructions: |\n      Find", "answers/from-the-web-form"},
+		{"a conversation may end in any word", "enum: [answered, refunded, declined, escalated]\n            description: How the conversation ended.\n    instructions: |\n      Read", "description: How the conversation ended.\n    instructions: |\n      Read", "refusals/no-resolution"},
 		{"a conversation may end without a word", "returns:\n          - name: resolution\n            type: string\n            enum: [answered, refunded, declined, escalated]\n            description: How the conversation ended.\n    instructions: |\n      Read", "returns: []\n    instructions: |\n      Read", "refusals/no-resolution"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -165,14 +167,14 @@ func TestEveryPromiseOfTheExampleHasACaseThatFailsWithoutIt(t *testing.T) {
 				t.Fatalf("%q is %d times in %s", tt.old, n, exampleFile)
 			}
 			mutant := patchedFS{root, fstest.MapFS{exampleFile: {Data: []byte(strings.Replace(string(src), tt.old, tt.new, 1))}}}
-			var failed []string
-			for _, r := range runExample(t, exampleOptions(t, mutant)).Results {
-				if r.Status == casetest.Failed {
-					failed = append(failed, r.ID)
-				}
+			o := exampleOptions(t, mutant)
+			o.Filter = tt.failsCase
+			results := runExample(t, o).Results
+			if len(results) != 1 {
+				t.Fatalf("%d cases match %s", len(results), tt.failsCase)
 			}
-			if !slices.Contains(failed, tt.failsCase) {
-				t.Errorf("failed are %v, want %s among them", failed, tt.failsCase)
+			if r := results[0]; r.Status != casetest.Failed || r.Diagnostics.HasErrors() {
+				t.Errorf("%s is %s, want it to run and to fail: %v", r.ID, r.Status, r.Failures)
 			}
 		})
 	}

@@ -15,7 +15,9 @@ import (
 // Every mistake has a code, a line and a hint where one helps. ⟦ marks the place.
 func TestMistakesInACase(t *testing.T) {
 	const send = "steps: [{ send: Hi }, { succeeded: true }]\n"
-	after := func(step string) string { return "title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- " + step + "\n" }
+	after := func(step string) string {
+		return "title: A\ndescription: What it is about.\nsteps:\n- send: Hi\n- " + step + "\n"
+	}
 	for _, tt := range []struct{ name, doc, code, says string }{
 		{"no yaml", "title: [⟦\n", "yaml-syntax", ""},
 		{"an unknown key lists the known ones", "title: A\ndescription: What it is about.\n⟦mock: []\n" + send, "unknown-key", "did you mean `mocks`? known keys: title, description, skip, trigger, variables, workspace, files, mocks, clock, model, steps"},

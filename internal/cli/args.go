@@ -13,7 +13,7 @@ import (
 // know yet for that flag's value (`archmax --json run hello`). What follows
 // "--" stays as it is.
 func commandFirst(root *cobra.Command, args []string) []string {
-	takesValue := valueFlags(root)
+	takesValue, mayTake := valueFlags(root)
 	var path, rest []string
 	cmd := root
 	for i := 0; i < len(args); i++ {
@@ -24,7 +24,8 @@ func commandFirst(root *cobra.Command, args []string) []string {
 		}
 		if strings.HasPrefix(arg, "-") && arg != "-" {
 			rest = append(rest, arg)
-			if takesValue[strings.TrimPrefix(arg, "--")] && i+1 < len(args) {
+			name := strings.TrimPrefix(arg, "--")
+			if takesValue[name] && i+1 < len(args) && (!mayTake[name] || child(cmd, args[i+1]) == nil) {
 				i++
 				rest = append(rest, args[i])
 			}
@@ -54,12 +55,15 @@ func child(cmd *cobra.Command, name string) *cobra.Command {
 }
 
 // valueFlags are the names of all flags, of any command, that take the next
-// argument as their value. A name means the same kind of flag everywhere.
-func valueFlags(cmd *cobra.Command) map[string]bool {
-	found := map[string]bool{}
+// argument as their value, and those that do so in some commands only (--record):
+// before one of these, the name of a command is a command.
+func valueFlags(cmd *cobra.Command) (takes, may map[string]bool) {
+	takes, may = map[string]bool{}, map[string]bool{}
 	add := func(f *pflag.Flag) {
 		if f.NoOptDefVal == "" {
-			found[f.Name] = true
+			takes[f.Name] = true
+		} else {
+			may[f.Name] = true
 		}
 	}
 	var walk func(*cobra.Command)
@@ -71,5 +75,5 @@ func valueFlags(cmd *cobra.Command) map[string]bool {
 		}
 	}
 	walk(cmd)
-	return found
+	return takes, may
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/archmax-ai/archmax/internal/render"
 	"github.com/archmax-ai/archmax/internal/runtime"
 	"github.com/archmax-ai/archmax/internal/session"
+	"github.com/archmax-ai/archmax/internal/spec"
 )
 
 type decideOptions struct {
@@ -65,9 +66,39 @@ func decideRun(ctx context.Context, o *decideOptions) error {
 			return o.refusal(err)
 		}
 	}
+	if err := o.precheck(ctx, s.store, s.machine, d); err != nil {
+		return o.refusal(err)
+	}
 	return o.arrive(ctx, s.ws, s.machine, s.store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
 		return api.Decide(ctx, d)
 	})
+}
+
+// precheck refuses what the record as it stands refuses, before a model is
+// looked for: the fault of a decision is not a missing key. The runtime checks
+// again under the lock.
+func (o *decideOptions) precheck(ctx context.Context, store session.Store, m *spec.Machine, d runtime.Decision) error {
+	state, err := store.Load(ctx, d.Session)
+	if err != nil {
+		return err
+	}
+	if d.Key != "" || state.TurnOpen { // told again, or finished first
+		return nil
+	}
+	if state.Park == nil || state.Park.Channel != session.Decision {
+		return runtime.NotParkedError{ID: d.Session, Wanted: "decision", Status: string(state.Status)}
+	}
+	if now := m.State(state.Park.State); now == nil || now.Edge(d.To) != nil {
+		return nil // the runtime says what changed since the session parked
+	}
+	bad := runtime.BadTargetError{ID: d.Session, State: state.Park.State, To: d.To}
+	for _, t := range state.Park.Pending.Transitions {
+		if t.To == d.To {
+			return nil
+		}
+		bad.Targets = append(bad.Targets, t.To)
+	}
+	return bad
 }
 
 // choose shows the record and lets a person choose; where nobody is there to

@@ -119,6 +119,11 @@ func deliverRun(ctx context.Context, o *deliverOptions) error {
 	if err != nil {
 		return o.refusal(err)
 	}
+	if state, err := s.store.Load(ctx, delivery.Session); err != nil {
+		return o.refusal(err)
+	} else if delivery.Key == "" && !state.TurnOpen && state.Status != session.StatusAwaitingInput { // before a model is looked for
+		return o.refusal(runtime.NotParkedError{ID: delivery.Session, Wanted: "input", Status: string(state.Status)})
+	}
 	return o.arrive(ctx, s.ws, s.machine, s.store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
 		return api.Deliver(ctx, delivery)
 	})

@@ -169,7 +169,7 @@ the model may see, what it may do and where it may go.`,
 	root.AddCommand(
 		newRunCmd(d, nil), newSendCmd(d, nil), newDecideCmd(d, nil), newDeliverCmd(d, nil), newSessionsCmd(d),
 		newValidateCmd(d, nil), newWorkflowsCmd(d, nil), newGraphCmd(d, nil), newSchemaCmd(d, nil), newExplainCmd(d, nil),
-		newInitCmd(d, nil), newSkillCmd(d, nil),
+		newInitCmd(d, nil), newSkillCmd(d, nil), newTestCmd(d, nil),
 		newVersionCmd(d), newCompletionCmd(d),
 		newExitCodesTopic(), newEnvironmentTopic(),
 	)

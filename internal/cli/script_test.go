@@ -3,6 +3,9 @@ package cli
 import (
 	"errors"
 	"flag"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -38,11 +41,17 @@ func repository(t testing.TB) string {
 //	$EXAMPLE                   the example workspace
 //	$CASSETTES                 its cassettes
 //	$MODEL                     a model endpoint: it answers every request "Hello from the model."
+//	$STUCK                     one that never answers
 func TestScripts(t *testing.T) {
 	root := repository(t)
 	model := modeltest.NewConfig(t, modeltest.Config{
 		Turn: func(*modeltest.Request) string { return "" }, // scripts share the server, and change their files
 	}, modeltest.Always(modeltest.Text("Hello from the model.")))
+	stuck := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // only then is a lost client noticed
+		<-r.Context().Done()
+	}))
+	t.Cleanup(stuck.Close) // scripts run on when this function has returned
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join(root, "testdata", "script"),
 		UpdateScripts:       *update,
@@ -52,6 +61,7 @@ func TestScripts(t *testing.T) {
 			env.Setenv("EXAMPLE", root)
 			env.Setenv("CASSETTES", filepath.Join(root, "testdata", "cassettes"))
 			env.Setenv("MODEL", model.URL)
+			env.Setenv("STUCK", stuck.URL)
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": exits},

@@ -77,33 +77,42 @@ func openRuntime(ws *Workspace, m *spec.Machine, w wiring) (runtime.API, error) 
 			return nil, err
 		}
 	}
-	shared, problems := openMounts(ws)
-	if problems.HasErrors() {
-		return nil, &diagnosticsError{root: ws.Root, list: problems}
+	opts, err := runtimeTemplate(ws)
+	if err != nil {
+		return nil, err
 	}
-	s, o := ws.Settings, w.options
-	opts := runtime.Options{
-		Root: ws.FS(), Store: w.store, Shared: shared, Prices: s.Prices, Events: w.sink, Clock: o.clock(),
-		Model: s.Model.Name, ModelOverride: o.Model, RecursionLimit: s.Recursion, PromptCache: s.PromptCache,
-		SystemPrompt: ws.Config.SystemPrompt, Notes: s.Model.Notes, ContextWindow: s.Model.ContextWindow,
-		Ephemeral: o.Ephemeral, Version: version(),
-	}
-	if images := ws.Config.Images; images != nil {
-		opts.ImageBytes, opts.ImageKeep = images.MaxBytes, images.Keep
-	}
-	if im := ws.Config.Images; im != nil {
-		opts.ImageBytes, opts.ImageKeep = im.MaxBytes, im.Keep
-	}
-	for _, name := range ws.Config.EssentialTools {
-		opts.EssentialTools = append(opts.EssentialTools, name.Value)
-	}
+	o := w.options
+	opts.Store, opts.Events, opts.Clock = w.store, w.sink, o.clock()
+	opts.ModelOverride, opts.Ephemeral = o.Model, o.Ephemeral
 	if !w.planOnly {
-		var err error
 		if opts.Client, err = openClient(ws, m, o); err != nil {
 			return nil, err
 		}
 	}
 	return runtime.New(opts), nil
+}
+
+// runtimeTemplate is what every runtime of the workspace has alike: its mounts
+// and what its settings say. Store, client, events and clock are the caller's,
+// who may close Shared when the runtimes are done.
+func runtimeTemplate(ws *Workspace) (runtime.Options, error) {
+	shared, problems := openMounts(ws)
+	if problems.HasErrors() {
+		return runtime.Options{}, &diagnosticsError{root: ws.Root, list: problems}
+	}
+	s := ws.Settings
+	opts := runtime.Options{
+		Root: ws.FS(), Shared: shared, Prices: s.Prices, Model: s.Model.Name, RecursionLimit: s.Recursion,
+		PromptCache: s.PromptCache, SystemPrompt: ws.Config.SystemPrompt, Notes: s.Model.Notes,
+		ContextWindow: s.Model.ContextWindow, Version: version(),
+	}
+	if images := ws.Config.Images; images != nil {
+		opts.ImageBytes, opts.ImageKeep = images.MaxBytes, images.Keep
+	}
+	for _, name := range ws.Config.EssentialTools {
+		opts.EssentialTools = append(opts.EssentialTools, name.Value)
+	}
+	return opts, nil
 }
 
 // openClient is the model client: a cassette when one is named, else the
@@ -127,6 +136,12 @@ func answering(ws *Workspace, m *spec.Machine, o *arrivalOptions) (model.Client,
 	if err := endpointSet(ws, m, o.Model); err != nil {
 		return nil, err
 	}
+	return openEndpoint(ws, nil)
+}
+
+// openEndpoint is the client of the configured endpoint; adjust, when not nil,
+// has the last word on its options.
+func openEndpoint(ws *Workspace, adjust func(*model.Options)) (model.Client, error) {
 	c := ws.Settings.Model
 	opts := model.Options{
 		BaseURL: c.BaseURL, APIKey: ws.Settings.APIKey, Model: c.Name, Temperature: c.Temperature, MaxTokens: c.MaxTokens,
@@ -138,6 +153,9 @@ func answering(ws *Workspace, m *spec.Machine, o *arrivalOptions) (model.Client,
 			BaseURL: r.BaseURL, APIKey: ws.lookup(roleKeys[role]), Model: r.Name, Temperature: r.Temperature, MaxTokens: r.MaxTokens,
 			Streaming: r.Streaming, Timeout: r.Timeout, MaxRetries: retries(r.MaxRetries), ToolCallContent: r.ToolCallContent,
 		}
+	}
+	if adjust != nil {
+		adjust(&opts)
 	}
 	if err := opts.Check(); err != nil {
 		return nil, err

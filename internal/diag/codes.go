@@ -135,6 +135,7 @@ type Doc struct {
 	Summary string // one line, without a full stop
 	Meaning string // why it is a problem
 	Example string // YAML or text that has the problem
+	Good    string // the example as it should be; "" when that cannot be shown in a few lines
 	Fix     string // what to do
 }
 

@@ -28,6 +28,7 @@ type Entry struct {
 	Summary string // one line, without a full stop
 	Meaning string // "" when the summary says it all
 	Example string // YAML or text that brings it about
+	Good    string // the example as it should be; "" when it is not shown
 	Fix     string
 }
 
@@ -36,7 +37,7 @@ type Entry struct {
 func Entries() []Entry {
 	var all []Entry
 	for _, d := range diag.Codes() {
-		all = append(all, Entry{ID: string(d.Code), Kind: Diagnostic, Summary: d.Summary, Meaning: d.Meaning, Example: d.Example, Fix: d.Fix})
+		all = append(all, Entry{ID: string(d.Code), Kind: Diagnostic, Summary: d.Summary, Meaning: d.Meaning, Example: d.Example, Good: d.Good, Fix: d.Fix})
 	}
 	for _, r := range governance.Rules() {
 		doc := ruleDocs[r.ID]

@@ -24,7 +24,11 @@ func Reference(w io.Writer) error {
 		if e.Meaning != "" {
 			fmt.Fprintf(&b, "%s\n", e.Meaning)
 		}
-		fmt.Fprintf(&b, "\n```\n%s\n```\n\nFix: %s\n\n", e.Example, e.Fix)
+		fmt.Fprintf(&b, "\n```\n%s\n```\n\n", e.Example)
+		if e.Good != "" {
+			fmt.Fprintf(&b, "Instead:\n\n```\n%s\n```\n\n", e.Good)
+		}
+		fmt.Fprintf(&b, "Fix: %s\n\n", e.Fix)
 	}
 	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
 	return err
@@ -37,9 +41,9 @@ func (e Entry) Text(w io.Writer) error {
 	if e.Meaning != "" {
 		fmt.Fprintf(&b, "\n%s\n", wrap(e.Meaning))
 	}
-	b.WriteString("\nExample:\n\n")
-	for line := range strings.Lines(e.Example) {
-		b.WriteString("  " + strings.TrimRight(line, "\n") + "\n")
+	fmt.Fprintf(&b, "\nExample:\n\n%s\n", indent(e.Example))
+	if e.Good != "" {
+		fmt.Fprintf(&b, "\nInstead:\n\n%s\n", indent(e.Good))
 	}
 	fmt.Fprintf(&b, "\nFix:\n\n%s\n", indent(wrap(e.Fix)))
 	_, err := io.WriteString(w, b.String())

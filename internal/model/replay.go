@@ -144,7 +144,7 @@ func (r *replay) beyond(req *Request, role Role, at, have int) error {
 		Drift: true,
 		Message: fmt.Sprintf("cassette drift at call %d: %s holds %s of role %s for %s, and one more was asked in state %q after %q",
 			at+1, r.cassette.name(), number, role, whose, req.State, oneLine(lastText(req), 120)),
-		Hint: "add the call to the cassette, or record it again with --record",
+		Hint: "one cassette holds all calls of a session, counted from its first; add the call, or record it again with --record",
 	}
 }
 

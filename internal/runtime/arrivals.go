@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -114,7 +115,32 @@ func (r *Runtime) Resume(ctx context.Context, id, key string) (*Outcome, error) 
 		t.begin(session.ArriveResume, "", key)
 		return t.finish()
 	}
-	return nil, &Error{ErrCode: "nothing-to-resume", Message: fmt.Sprintf("session %s has no turn to continue (it is %s)", id, s.Status), Hint: fmt.Sprintf("`archmax send %s \"…\"` opens a next turn", id)}
+	return nil, &Error{ErrCode: "nothing-to-resume", Message: fmt.Sprintf("session %s has no turn to continue (it is %s)", id, s.Status), Hint: nextStep(s.Status)}
+}
+
+// nextStep says what a session takes next.
+func nextStep(s session.Status) string {
+	switch s {
+	case session.StatusAwaitingDecision:
+		return "it takes a decision: `archmax decide`"
+	case session.StatusAwaitingInput:
+		return "it takes a delivery: `archmax send` or `archmax deliver`"
+	}
+	return "`archmax send` with a message opens a next turn"
+}
+
+// Stored tells the outcome of a settled arrival with the idempotency key again;
+// nil when the session has none, or does not exist.
+func (r *Runtime) Stored(ctx context.Context, id, key string) (*Outcome, error) {
+	s, err := r.opts.Store.Load(ctx, id)
+	var missing session.NotFoundError
+	switch {
+	case errors.As(err, &missing):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return r.retell(ctx, s, key), nil
 }
 
 // settleFirst answers an arrival that was seen before, and finishes a turn that
@@ -137,13 +163,16 @@ func (t *turn) settleFirst(key string) (*Outcome, error) {
 }
 
 // stored tells the outcome of a finished arrival again, nil when there is none.
-func (t *turn) stored(key string) *Outcome {
-	k, ok := t.s().Keys[key]
+func (t *turn) stored(key string) *Outcome { return t.rt.retell(t.ctx, t.s(), key) }
+
+// retell folds the session up to the end of the arrival that carried the key.
+func (r *Runtime) retell(ctx context.Context, s *session.State, key string) *Outcome {
+	k, ok := s.Keys[key]
 	if key == "" || !ok || k.Done == 0 {
 		return nil
 	}
 	past := session.NewState()
-	for rec, err := range t.rt.opts.Store.Records(t.ctx, t.s().Session, 1) {
+	for rec, err := range r.opts.Store.Records(ctx, s.Session, 1) {
 		if err != nil {
 			return nil
 		}

@@ -191,3 +191,15 @@ func TestACallSeesTheVariablesSetBeforeItInItsMessage(t *testing.T) {
 		t.Errorf("the second call was answered %q", got)
 	}
 }
+
+func TestABlockThatAMisspeltArgumentCausedNamesTheArgument(t *testing.T) {
+	w := newWorld(t, map[string]string{"workflows/flow/workflow.yaml": strings.Replace(mailFlow, "    instructions: y\n", "    instructions: y\n    tools: { allow: [ { tool: write_file, paths: \"memo/*\" } ] }\n", 1)},
+		calls(call("write_file", map[string]any{"path": "memo/a.md", "content": "x"})), modeltest.Text("ok"))
+	w.must(w.Send(context.Background(), runtime.Message{Workflow: "flow", Session: "s", Trigger: "tick"}))
+	got := lastResult(w.server.Requests()[1])
+	for _, want := range []string{"blocked by tool.not-allowed", "'path'", "file_path"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("answered %q, want it to hold %q", got, want)
+		}
+	}
+}

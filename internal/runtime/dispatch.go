@@ -148,6 +148,11 @@ func (t *turn) check(state *spec.State, c session.NewCall) (a *allowed, fatal st
 	case v.NotATool():
 		t.add(failure(c.ID, v.Reason))
 	default:
+		if shape := t.rt.tools.byName[name].shape; v.Rule == governance.RuleNotAllowed && shape != nil {
+			if err := shape(given); err != nil { // a guard may have missed for a misspelt argument
+				v.Reason += "; also, " + err.Error()
+			}
+		}
 		t.add(blocked(c.ID, v))
 		if v.Fatal {
 			fatal = v.Reason

@@ -34,6 +34,11 @@ func (t *turn) present(state *spec.State, call string, evidence []string) {
 			p.Evidence = append(p.Evidence, path)
 		}
 	}
+	for _, path := range p.Evidence {
+		if info, err := t.ws.Stat(path); err != nil || info.Dir {
+			t.add(&session.Warned{Scope: "evidence", Message: fmt.Sprintf("evidence `%s` of state %q is not there to be read", path, state.Slug)})
+		}
+	}
 	for i, e := range state.Transitions {
 		p.Transitions[i] = session.PendingTransition{To: e.To, Description: e.Description, Type: string(e.Type)}
 	}

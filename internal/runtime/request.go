@@ -384,18 +384,12 @@ func (t *turn) storePrompt(req *model.Request) string {
 	for i, tool := range req.Tools {
 		p.Tools[i] = storedTool{Name: tool.Name, Description: tool.Description, Schema: tool.Schema}
 	}
-	name := promptFile(key)
-	if _, err := t.w.Files().Stat(name); err == nil {
-		return key
-	}
 	raw, err := session.Encode(p)
 	if err == nil {
-		err = t.w.Files().Write(name, append(raw, '\n'), false)
+		err = t.w.KeepPrompt(key, append(raw, '\n'))
 	}
 	if err != nil {
 		t.transient(event.Warning{Scope: "prompts", Message: "the prompt could not be kept for `sessions log --requests`: " + err.Error()}, "warn")
 	}
 	return key
 }
-
-func promptFile(key string) string { return "artifacts/prompts/" + key + ".json" }

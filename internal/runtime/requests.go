@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"iter"
 	"slices"
 
@@ -28,11 +27,6 @@ type SentRequest struct {
 // shown. It fails where the prompt text that went with a request is gone.
 func (r *Runtime) Requests(ctx context.Context, id, toolCallContent string) iter.Seq2[SentRequest, error] {
 	return func(yield func(SentRequest, error) bool) {
-		files, err := r.opts.Store.Files(ctx, id)
-		if err != nil {
-			yield(SentRequest{}, err)
-			return
-		}
 		s := session.NewState()
 		wire := transcript{notes: r.opts.Notes, image: func(path string) *model.Message {
 			return &model.Message{Role: "user", Content: fmt.Sprintf("[image] `%s`", path)}
@@ -41,7 +35,7 @@ func (r *Runtime) Requests(ctx context.Context, id, toolCallContent string) iter
 			if err == nil {
 				if m, ok := rec.Body.(*session.ModelSettled); ok && m.Prompt != "" {
 					var sent SentRequest
-					if sent, err = rebuild(files, s, &wire, rec, m, toolCallContent); err == nil && !yield(sent, nil) {
+					if sent, err = r.rebuild(ctx, id, s, &wire, rec, m, toolCallContent); err == nil && !yield(sent, nil) {
 						return
 					}
 				}
@@ -59,8 +53,8 @@ func (r *Runtime) Requests(ctx context.Context, id, toolCallContent string) iter
 
 // rebuild puts the request together that rec settles; s is the session as it
 // was then.
-func rebuild(files session.Files, s *session.State, wire *transcript, rec session.Record, m *session.ModelSettled, mode string) (SentRequest, error) {
-	raw, err := fs.ReadFile(files, promptFile(m.Prompt))
+func (r *Runtime) rebuild(ctx context.Context, id string, s *session.State, wire *transcript, rec session.Record, m *session.ModelSettled, mode string) (SentRequest, error) {
+	raw, err := r.opts.Store.Prompt(ctx, id, m.Prompt)
 	if err != nil {
 		return SentRequest{}, fmt.Errorf("the prompt of the request that record %d settles is gone; `archmax sessions log` without --requests shows the transcript", rec.Seq)
 	}

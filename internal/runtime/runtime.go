@@ -241,7 +241,7 @@ func (t *turn) work() error {
 		case t.ctx.Err() != nil:
 			t.settle(session.Failed, "turn-cancelled", cancelReason(t.ctx))
 		case s.Steps >= t.rt.opts.RecursionLimit:
-			t.settle(session.Failed, "recursion-limit", fmt.Sprintf("the turn took %d steps, the most it may take; continue it with `archmax send %s --resume`", s.Steps, s.Session))
+			t.settle(session.Failed, "recursion-limit", fmt.Sprintf("the turn took %d steps, the most it may take", s.Steps))
 		default:
 			err = t.step()
 		}

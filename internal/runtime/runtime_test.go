@@ -68,6 +68,9 @@ func TestAHumanStateParksAndADecisionFromAnotherProcessGoesOn(t *testing.T) {
 	if p.Seq != 1 || len(p.Transitions) != 2 || p.Transitions[0].Type != "approve" || p.Approvers != secretHuman {
 		t.Errorf("pending record %+v", p)
 	}
+	if len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], "is not there to be read") {
+		t.Errorf("warnings %q: the declared evidence does not exist", o.Warnings)
+	}
 	other := runtime.New(w.opts) // nothing is shared but the disk
 	o = w.must(other.Decide(context.Background(), runtime.Decision{Session: "s", To: "done", Comment: "fine by me", By: "ann"}))
 	if o.Kind != "completed" || o.State != "done" || o.Disposition != "decide" || o.Reply != "All done." {

@@ -36,15 +36,13 @@ func newToolbox(opts Options) toolbox {
 		}
 	}
 	b.set = governance.NewToolSet(infos)
-	for _, c := range controls {
-		b.defs[c.name] = &model.Tool{Name: c.name, Description: c.description, Schema: c.schema()}
-	}
 	for _, file := range workspace.Tools() {
-		b.byName[file.Name] = tool{rerun: file.ReadOnly, run: file.Run}
-		b.describe(file.Definition)
+		b.byName[file.Name] = tool{rerun: file.ReadOnly, shape: file.Misshapen, run: file.Run}
 	}
 	b.byName[toolTodos] = tool{rerun: true, run: runTodos}
-	b.describe(workspace.TodosDefinition())
+	for _, d := range ToolDefinitions() {
+		b.describe(d)
+	}
 	return b
 }
 
@@ -58,6 +56,7 @@ func (b toolbox) definition(name string) *model.Tool { return b.defs[name] }
 // Of run (a built-in) and host (the workspace's) one is set.
 type tool struct {
 	rerun bool
+	shape func(args map[string]any) error // what is wrong with the arguments; nil: not known
 	run   func(context.Context, *workspace.Workspace, workspace.Call) (workspace.Result, error)
 	host  func(context.Context, ToolCall) (string, error)
 }
@@ -142,6 +141,20 @@ func (c controlTool) schema() json.RawMessage {
 		out += `,"required":` + string(raw)
 	}
 	return json.RawMessage(out + "}")
+}
+
+// ToolDefinitions are the tools that the runtime itself brings, as a model is
+// told of them: the control tools, the file tools and write_todos, in the order
+// of registration. Which of them a state offers is the kernel's to say.
+func ToolDefinitions() []workspace.Definition {
+	var defs []workspace.Definition
+	for _, c := range controls {
+		defs = append(defs, workspace.Definition{Name: c.name, Description: c.description, Schema: c.schema()})
+	}
+	for _, file := range workspace.Tools() {
+		defs = append(defs, file.Definition)
+	}
+	return append(defs, workspace.TodosDefinition())
 }
 
 // controlArgs is the arguments of a control call.

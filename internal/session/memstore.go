@@ -27,6 +27,7 @@ type MemStore struct {
 type memSession struct {
 	records []Record // bodies are never changed
 	files   *MemFiles
+	prompts map[string][]byte
 }
 
 type memHold struct {

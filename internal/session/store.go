@@ -33,6 +33,8 @@ type Store interface {
 	Delete(ctx context.Context, id string) error
 	// Files is the session's folder for reading, without locking.
 	Files(ctx context.Context, id string) (Files, error)
+	// Prompt returns a prompt text that a Writer kept. Error: fs.ErrNotExist.
+	Prompt(ctx context.Context, id, key string) ([]byte, error)
 	// PutSpec stores the governing spec under its hash, once.
 	PutSpec(hash string, canonical []byte) error
 	// Spec returns a stored spec.
@@ -54,6 +56,10 @@ type Writer interface {
 	Append(bodies ...Body) ([]event.Event, error)
 	// Files is the session's folder, for writing.
 	Files() Files
+	// KeepPrompt keeps the text that a model call was asked with, under the key
+	// that the call's record names, once. It is for people who look at requests
+	// later: nothing is folded from it, so it is not synced.
+	KeepPrompt(key string, text []byte) error
 	// Cancelled is closed when another process asked for the turn to stop.
 	Cancelled() <-chan struct{}
 	// Snapshot writes the snapshot now; the runtime calls it at every settle

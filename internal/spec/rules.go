@@ -72,7 +72,11 @@ func (l *loader) edges(s *State, slugs []string, field string) {
 		at := Join(field, "transitions", strconv.Itoa(i), "to")
 		l.known(e.To, slugs, e.Range, at)
 		if f := first[e.To]; f != nil {
-			l.Errorf(diag.DuplicateEdge, e.Range, at, "keep one edge, and say in its description when to take it",
+			hint := "keep one edge, and say in its description when to take it"
+			if s.Kind == Human {
+				hint = "a decision is told by its target alone: lead each label to a state of its own"
+			}
+			l.Errorf(diag.DuplicateEdge, e.Range, at, hint,
 				"`%s` has a second edge to `%s`, after line %d", s.Slug, e.To, f.Range.Start.Line)
 			continue
 		}

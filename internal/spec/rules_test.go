@@ -68,6 +68,7 @@ func TestDocumentRules(t *testing.T) {
 		{"on_error must name a declared state", start + "    on_error: ⟦unknown-state⟧help\n"},
 		{"on_error may name a human state", start + "    on_error: help\n  help: { type: human, instructions: Help., transitions: [{ to: draft, description: Go on. }] }\n"},
 		{"two edges may not share a target", start + "    instructions: Do.\n    transitions:\n      - { to: done, description: A. }\n      - { to: ⟦duplicate-edge⟧done, description: B. }\n  done:\n"},
+		{"two edges of a human state may not share a target", start + "    transitions: [{ to: ask, description: Done. }]\n  ask:\n    type: human\n    instructions: Is it right?\n    transitions:\n      - { to: draft, type: approve, description: A. }\n      - { to: ⟦duplicate-edge⟧draft, type: reject, description: B. }\n"},
 		{"a machine needs a start state", "instructions: x\n⟦no-start-state⟧states: { a: }\n"},
 		{"a trigger enters one state", start + "  b:\n    triggers:\n      ⟦duplicate-trigger⟧manual:\n"},
 		{"a state may declare several triggers", start + "  b:\n    triggers: { mail.received: , timer: {} }\n"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/governance"
@@ -210,10 +211,16 @@ next:
 	}
 }
 
-// evidence checks that an agent could read what a human state shows.
+// evidence checks that an agent could read what a human state shows. Its paths
+// are shown as they are written: references are for guards.
 func (c *checker) evidence() {
 	for _, s := range c.m.States {
 		for i, e := range s.Evidence {
+			if strings.Contains(e.Value, "${{") {
+				c.d.Warnf(diag.BadReference, e.Range, item(stateField(s, "evidence"), i),
+					"name a fixed path, or let the agent attach the file: `archmax_advance` takes `evidence`",
+					"`%s` is taken literally: `evidence` knows no references", e.Value)
+			}
 			v := governance.Decide(c.m, governance.Call{
 				State: s.Slug, Tool: "read_file", Args: map[string]any{"file_path": e.Value}, Origin: governance.FromAgent,
 			}, c.env)

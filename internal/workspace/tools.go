@@ -63,6 +63,15 @@ func (t Tool) Run(ctx context.Context, w *Workspace, call Call) (Result, error) 
 	return t.run(ctx, w, call, args)
 }
 
+// Misshapen says what is wrong with the shape of a call's arguments, nil when
+// nothing is. Run checks it too; it is for a refusal that wants to name it.
+func (t Tool) Misshapen(given map[string]any) error {
+	if _, err := checkArguments(t.Name, t.params, given); err != nil {
+		return err
+	}
+	return nil
+}
+
 // Tools are the file tools in registration order.
 func Tools() []Tool { return tools }
 

@@ -116,6 +116,8 @@ func (w *Workspace) checkChange(zone governance.Zone) error {
 		return refuse(zone.Path, fs.ErrPermission, "is in the mount %s, which is read-only; write under scratchpad/", zone.Mount.Name)
 	case zone.Kind == governance.ZoneOffload:
 		return refuse(zone.Path, fs.ErrPermission, "is written by the runtime alone; write under scratchpad/")
+	case zone.Path == scratchpad, zone.Path == Attachments: // a file in their place would shut them for good
+		return isDirectory(zone.Path)
 	case w.leadsToMount(zone.Path), zone.Mount != nil && zone.Rest == "" && !zone.Mount.File:
 		return isDirectory(zone.Path)
 	case strings.ContainsFunc(zone.Path, unicode.IsControl):

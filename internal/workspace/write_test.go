@@ -47,6 +47,17 @@ func TestWritingFiles(t *testing.T) {
 	})
 }
 
+func TestAnAreaCannotBeReplacedByAFile(t *testing.T) {
+	everywhere(t, library, libraryMounts(), func(t *testing.T, s *world) {
+		s.answers("write_file", `{"file_path":"a.md","content":"x"}`, "wrote 'a.md' (1 byte)")
+		for _, path := range []string{"scratchpad", "scratchpad/", "/scratchpad/.", "scratchpad/attachments"} {
+			s.refuses("write_file", `{"file_path":"`+path+`","content":"x"}`, "is a directory")
+			s.refuses("copy_file", `{"source":"a.md","destination":"`+path+`"}`, "is a directory")
+			s.refuses("move_file", `{"source":"a.md","destination":"`+path+`"}`, "is a directory")
+		}
+	})
+}
+
 func TestEditingFiles(t *testing.T) {
 	everywhere(t, library, libraryMounts(), func(t *testing.T, s *world) {
 		const text = "one\r\ntwo two\nthree"

@@ -42,6 +42,7 @@ func Run(t *testing.T, open func(t *testing.T) session.Store) {
 		{"files are written, listed and removed", files},
 		{"a new session's files come with its first append", filesBeforeAppend},
 		{"specs are stored once, under their hash", specs},
+		{"prompt texts are kept with the session, under their key", prompts},
 		{"concurrent appends keep every record once", concurrent},
 		{"follow sees what is appended meanwhile", followed},
 	} {
@@ -628,6 +629,31 @@ func specs(t *testing.T, s session.Store) {
 	}
 	if list := must[[]session.Entry](t)(s.List(bg)); len(list) != 0 {
 		t.Errorf("specs are listed as sessions: %v", list)
+	}
+}
+
+func prompts(t *testing.T, s session.Store) {
+	w := create(t, s, "s")
+	if _, err := s.Prompt(bg, "s", "abc"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a prompt that is not there: %v", err)
+	}
+	for range 2 {
+		if err := w.KeepPrompt("abc", []byte("text")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.KeepPrompt("../abc", nil); err == nil {
+		t.Error("a key that is a path was taken")
+	}
+	shut(t, w)
+	if got, err := s.Prompt(bg, "s", "abc"); err != nil || string(got) != "text" {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if err := s.Delete(bg, "s"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Prompt(bg, "s", "abc"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the session was deleted: %v", err)
 	}
 }
 
