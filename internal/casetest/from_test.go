@@ -269,7 +269,7 @@ func TestAnswersComeOutAsTheyCame(t *testing.T) {
 		"- tool_calls:\n    - { name: archmax_set_variables, args: '{\"variables\": {\"a\": 1}, \"variables\": {\"b\": 2}}' }\n" +
 			"    - { name: ls, args: 'no JSON' }\n    - { name: ls }\n  reasoning: thinking\n" +
 			"- text: cut\n  finish: length\n  tool_calls:\n    - { name: ls, args: {} }\n" +
-			"- text: \"\"\n" + says("key-of-the-owner is mine"))
+			says("key-of-the-owner is mine") + "- text: \"\"\n")
 	p.opts.Secrets = []string{"key-of-the-owner"}
 	p.send("Hi")
 	p.send("key-of-the-owner")
@@ -379,7 +379,9 @@ func TestNoCaseIsWrittenWhere(t *testing.T) {
 	})
 	t.Run("a file would be taken for a case", func(t *testing.T) {
 		p := newWorld(t, nil).play(says("Hello."))
-		p.send("Hi", func(m *runtime.Message) { m.Files = []runtime.File{{Name: "f", Base: "a.test.yaml", Content: []byte("x")}} })
+		p.send("Hi", func(m *runtime.Message) {
+			m.Files = []runtime.File{{Name: "f", Base: "a.test.yaml", Content: []byte("x")}}
+		})
 		wantIn(t, p.refused(), `"a.test.yaml", which would be taken for a case`)
 	})
 	t.Run("the workflow has changed", func(t *testing.T) {

@@ -258,7 +258,7 @@ func (t *turn) ok(c session.NewCall, value any) {
 		t.add(failure(c.ID, "the value cannot be written as JSON"))
 		return
 	}
-	t.add(t.settled(finished{running: running{id: c.ID, name: c.Name}, result: workspace.Result{Text: string(text)}})...)
+	t.add(t.settled(finished{running: running{id: c.ID, name: c.Name, offload: t.s().Offloads + 1}, result: workspace.Result{Text: string(text)}})...)
 }
 
 // setVariables is atomic: it is refused whole, or it sets everything.

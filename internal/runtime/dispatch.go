@@ -89,6 +89,9 @@ type running struct {
 	name string
 	args map[string]any
 	tool tool
+	// offload is the number of the file that a large result would go to: by the
+	// call's place in its batch, so that it does not hang on what ends first.
+	offload int
 }
 
 // group decides, starts and settles calls that may run side by side. It reports
@@ -201,20 +204,30 @@ type finished struct {
 	took   time.Duration
 }
 
-// execute runs the calls concurrently and settles each when it arrives.
+// maxRunning is how many calls of one batch run at the same time.
+const maxRunning = 64
+
+// execute runs the calls concurrently and settles each when it arrives; those
+// that arrived together share a frame.
 func (t *turn) execute(ctx context.Context, state *spec.State, run []running) (done bool, err error) {
 	visible := t.visibility(state)
 	results := make(chan finished, len(run)) // buffered: no tool outlives its channel
-	for _, r := range run {
+	slots := make(chan struct{}, maxRunning)
+	for i, r := range run {
+		r.offload = t.s().Offloads + i + 1
 		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
 			start := time.Now()
 			result, err := t.call(ctx, state.Slug, r, visible(r.name))
 			results <- finished{running: r, result: result, err: err, took: time.Since(start)}
 		}()
 	}
-	for range run {
-		f := <-results
-		t.add(t.settled(f)...)
+	for left := len(run); left > 0; {
+		t.add(t.settled(<-results)...)
+		for left--; len(results) > 0; left-- { // only this goroutine receives
+			t.add(t.settled(<-results)...)
+		}
 		if err := t.commit(); err != nil {
 			return true, err
 		}
@@ -269,7 +282,7 @@ func (t *turn) settled(f finished) []session.Body {
 		res.Text = "(no output)"
 	}
 	if limit := t.m.Settings.MaxResultChars; limit > 0 && utf8.RuneCountInString(res.Text) > limit {
-		n := t.s().Offloads + 1
+		n := f.offload
 		shown, err := workspace.Offload(t.w.Files(), n, res.Text, limit)
 		if err != nil {
 			res.Status, res.Text = "error", errorText("the result was too large and could not be stored: "+err.Error())

@@ -247,3 +247,19 @@ func TestAResultOverTheLimitGoesToAFileThatCanBeRead(t *testing.T) {
 		t.Errorf("the file begins %q", got)
 	}
 }
+
+func TestLargeResultsOfOneBatchGetFilesOfTheirOwn(t *testing.T) {
+	w := newWorld(t, map[string]string{"workflows/flow/workflow.yaml": "settings: { maxResultChars: 1000 }\n" + strings.TrimPrefix(flow, "\n")},
+		calls(
+			call("write_file", map[string]any{"file_path": "scratchpad/a.txt", "content": strings.Repeat("aaaaaaaaa\n", 500)}),
+			call("write_file", map[string]any{"file_path": "scratchpad/b.txt", "content": strings.Repeat("bbbbbbbbb\n", 500)}),
+		),
+		calls(call("read_file", map[string]any{"file_path": "scratchpad/a.txt"}), call("read_file", map[string]any{"file_path": "scratchpad/b.txt"})),
+		calls(call("read_file", map[string]any{"file_path": "large_tool_results/1.txt", "limit": 1}), call("read_file", map[string]any{"file_path": "large_tool_results/2.txt", "limit": 1})),
+		modeltest.Text("ok"))
+	w.run("help")
+	m := w.server.Requests()[3].Messages
+	if m[len(m)-2].Content[0] != 'a' || m[len(m)-1].Content[0] != 'b' { // by call, whichever ended first
+		t.Errorf("the two files begin %q and %q", m[len(m)-2].Content, m[len(m)-1].Content)
+	}
+}
