@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race golden lint fuzz bench demo validate clean
+.PHONY: build test race golden lint fuzz bench demo example clean
 
 ## build: the program, as bin/archmax
 build:
@@ -36,9 +36,11 @@ fuzz:
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem -timeout 20m ./...
 
-## validate: the example workspace, warnings failing too
-validate: build
+## example: the example workspace: its checks, warnings failing too, and its
+## cases, which must take every edge
+example: build
 	bin/archmax validate --strict
+	bin/archmax test --coverage-min 100
 
 ## demo: four scenes of the example workspace, offline
 demo: build

@@ -152,17 +152,18 @@ func TestTheSkillIsSmallAndWhole(t *testing.T) {
 
 var fence = regexp.MustCompile("(?s)```yaml\n(.*?)```")
 
-// The skill's YAML is what init writes, so what the skill teaches works.
-func TestTheSkillsExamplesAreFilesOfTheStarter(t *testing.T) {
+// The skill's YAML is files that other tests check and play, so what the skill
+// teaches works.
+func TestTheSkillsExamplesAreFilesOfTheExample(t *testing.T) {
 	var contents []string
-	for _, f := range starterFS(t) {
-		contents = append(contents, string(f.Data))
+	for _, f := range exampleFiles(t) {
+		contents = append(contents, string(f.Content))
 	}
 	examples := 0
 	for name, text := range skill(t) {
 		for _, m := range fence.FindAllStringSubmatch(text, -1) {
 			if examples++; !slices.Contains(contents, m[1]) {
-				t.Errorf("%s has an example that is no file of the starter:\n%s", name, m[1])
+				t.Errorf("%s has an example that is no file of the example:\n%s", name, m[1])
 			}
 		}
 	}
@@ -206,5 +207,13 @@ func TestTheSkillReplacesItsOwnFilesOnly(t *testing.T) {
 	}
 	if read(t, filepath.Join(dir, "SKILL.md")) != "old "+skillMark {
 		t.Error("something was written all the same")
+	}
+}
+
+func TestRepeatsInAListAreFolded(t *testing.T) {
+	got := foldRepeats("- `a` (x): A.\n  - `k`: K.\n  - `l`: L.\n- `b` (x): B.\n  - `k`: K.\n  - `l`: L.\n- `c`: C.\n  - `k`: K.\n")
+	want := "- `a` (x): A.\n  - `k`: K.\n  - `l`: L.\n- `b` (x): B. Keys as in `a`.\n- `c`: C.\n  - `k`: K.\n"
+	if got != want {
+		t.Errorf("got\n%s", got)
 	}
 }

@@ -19,6 +19,12 @@ import (
 //go:embed skill
 var skillText embed.FS
 
+// example is a workspace that the skill shows: its cassettes, its case, and the
+// commands that play them.
+//
+//go:embed example
+var example embed.FS
+
 // SkillName is the skill's name, unless its directory has another that is a
 // slug: agents find a skill by the two being equal.
 const SkillName = "archmax-authoring"
@@ -30,23 +36,30 @@ const skillMark = "Written by `archmax skill`; run it again after an upgrade ins
 var skillFiles = [][2]string{
 	{"SKILL.md", "SKILL.md"},
 	{"language.md", "references/language.md"},
+	{"tools.md", "references/tools.md"},
 	{"cases.md", "references/cases.md"},
+	{"cassettes.md", "references/cassettes.md"},
 	{"diagnostics.md", "references/diagnostics.md"},
 }
 
 // Skill are the files of the authoring skill, put together from the tables of
-// the schemas, the diagnostics and the kernel, and from the starter's files.
+// the schemas, the diagnostics, the kernel and the runtime, and from the files of the example.
 func Skill(name string) ([]File, error) {
 	trees := map[string]*schema.Schema{"workflow": schema.Workflow(), "case": schema.Case(), "config": schema.Config()}
 	all, err := template.New("").Funcs(template.FuncMap{
-		"keys":        func(kind, def string) string { return schema.Outline(trees[kind], def) },
+		"keys":        func(kind, def string) string { return foldRepeats(schema.Outline(trees[kind], def)) },
 		"types":       schema.EntryTypes,
-		"builtins":    func() string { return toolNames(governance.Builtins()) },
-		"controls":    func() string { return toolNames(governance.Controls()) },
+		"builtins":    func() string { return definitionNames(offered(governance.Builtins())) },
+		"controls":    func() string { return definitionNames(offered(governance.Controls())) },
+		"unoffered":   unoffered,
+		"builtinList": func() (string, error) { return toolList(offered(governance.Builtins())) },
+		"controlList": func() (string, error) { return toolList(offered(governance.Controls())) },
+		"notYet":      notYet,
+		"gaps":        gapList,
 		"diagnostics": func() string { return tableOf(explain.Diagnostic) },
 		"rules":       func() string { return tableOf(explain.Rule) },
-		"file": func(name string) (string, error) {
-			b, err := starter.ReadFile("starter/" + name)
+		"example": func(name string) (string, error) {
+			b, err := example.ReadFile("example/workflows/purchase/" + name)
 			return string(b), err
 		},
 	}).ParseFS(skillText, "skill/*.md")
@@ -56,7 +69,7 @@ func Skill(name string) ([]File, error) {
 	var files []File
 	for _, f := range skillFiles {
 		var b bytes.Buffer
-		err := all.ExecuteTemplate(&b, f[0], struct{ Name, Mark, Workflow string }{name, skillMark, StarterWorkflow})
+		err := all.ExecuteTemplate(&b, f[0], struct{ Name, Mark string }{name, skillMark})
 		if err != nil {
 			return nil, err
 		}
@@ -65,21 +78,50 @@ func Skill(name string) ([]File, error) {
 	return files, nil
 }
 
-func toolNames(tools []governance.ToolInfo) string {
-	var names []string
-	for _, t := range tools {
-		names = append(names, "`"+t.Name+"`")
+// foldRepeats shortens a nested Markdown list: what stands below an item word for
+// word as below an earlier one is told by that one's name.
+func foldRepeats(list string) string {
+	lines := strings.SplitAfter(list, "\n")
+	depth := func(line string) int { return len(line) - len(strings.TrimLeft(line, " ")) }
+	seen := map[string]string{} // what stands below an item, and the item's name
+	var b strings.Builder
+	for i := 0; i < len(lines); i++ {
+		end := i + 1
+		for end < len(lines) && depth(lines[end]) > depth(lines[i]) {
+			end++
+		}
+		below := strings.Join(lines[i+1:end], "")
+		name, told := seen[below]
+		switch {
+		case end-i-1 < 2 || strings.Count(lines[i], "`") < 2:
+			b.WriteString(lines[i])
+		case told:
+			fmt.Fprintf(&b, "%s Keys as in `%s`.\n", strings.TrimSuffix(lines[i], "\n"), name)
+			i = end - 1
+		default:
+			seen[below] = strings.Split(lines[i], "`")[1]
+			b.WriteString(lines[i])
+		}
 	}
-	return strings.Join(names, ", ")
+	return b.String()
 }
 
-// tableOf lists the entries of a kind: what it means, and the fix.
+// tableOf lists the entries of a kind: what it means, and the fix. Those with
+// nothing to fix come last, by their names.
 func tableOf(kind explain.Kind) string {
 	var b strings.Builder
+	var fine []string
 	for _, e := range explain.Entries() {
-		if e.Kind == kind {
+		switch {
+		case e.Kind != kind:
+		case e.Fix == "Nothing to fix.":
+			fine = append(fine, "`"+e.ID+"`")
+		default:
 			fmt.Fprintf(&b, "- `%s`: %s. %s\n", e.ID, e.Summary, e.Fix)
 		}
+	}
+	if len(fine) > 0 {
+		fmt.Fprintf(&b, "- Nothing to fix: %s.\n", strings.Join(fine, ", "))
 	}
 	return b.String()
 }

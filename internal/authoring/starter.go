@@ -36,17 +36,20 @@ const (
 
 // Starter are the files of a small workspace that validates strictly and runs
 // offline, sorted by path.
-func Starter() ([]File, error) {
+func Starter() ([]File, error) { return filesIn(starter, "starter") }
+
+// filesIn are the files of an embedded directory, sorted by path.
+func filesIn(fsys embed.FS, dir string) ([]File, error) {
 	var files []File
-	err := fs.WalkDir(starter, "starter", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(fsys, dir, func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		content, err := starter.ReadFile(name)
+		content, err := fsys.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		name = name[len("starter/"):]
+		name = name[len(dir)+1:]
 		if name == "gitignore" { // under its own name it would rule this repository
 			name = ".gitignore"
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -43,6 +44,30 @@ func commandFirst(root *cobra.Command, args []string) []string {
 		}
 	}
 	return append(path, rest...)
+}
+
+// strayFile finds a file that was meant for a flag whose value is optional and
+// so comes behind "=" only: `--events out.jsonl` would make it a word of the
+// message. What looks like a path, and is no @file, is taken for one.
+func strayFile(root *cobra.Command, args []string) error {
+	cmd, optional := root, map[string]string{"--events": `\/.`, "--coverage": "."} // case ids hold slashes
+	for i, arg := range args {
+		if arg == "--" {
+			return nil
+		}
+		if next := child(cmd, arg); next != nil {
+			cmd = next
+		}
+		marks, known := optional[arg]
+		if !known || i+1 == len(args) || cmd.Flags().Lookup(arg[2:]) == nil || cmd.Flags().Lookup(arg[2:]).NoOptDefVal != "-" {
+			continue
+		}
+		file := args[i+1]
+		if strings.ContainsAny(file, marks) && !strings.ContainsAny(file, " \t\n") && !strings.HasPrefix(file, "@") && !strings.HasPrefix(file, "-") {
+			return &UsageError{Command: cmd.CommandPath(), Message: fmt.Sprintf("%s takes its file behind an equals sign: %s=%s; if it is an argument of its own, put it before the flag", arg, arg, file)}
+		}
+	}
+	return nil
 }
 
 func child(cmd *cobra.Command, name string) *cobra.Command {

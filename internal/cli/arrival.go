@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func addArrivalFlags(cmd *cobra.Command, d *deps) *arrivalOptions {
 	flagVar(fs, &o.RecursionLimit, "recursion-limit", "number", "steps `N` that the arrival may take (default 400)", parsePositive)
 	fs.BoolVar(&o.JSON, "json", false, "print the outcome as one JSON document")
 	fs.BoolVar(&o.Returns, "returns", false, "print the declared returns as JSON")
-	events := flagVar(fs, &o.Events, "events", "file", "write events as JSON lines to standard error in place of the narration, or to `FILE`", parseText)
+	events := flagVar(fs, &o.Events, "events", "file", "write events as JSON lines to standard error in place of the narration, or to a file: --events=`FILE`", parseText)
 	events.NoOptDefVal = "-"
 	flagVar(fs, &o.Key, "idempotency-key", "key", "do nothing but tell the outcome again when an arrival with this `KEY` came before", parseText)
 	fs.BoolVar(&o.ExitStatus, "exit-status", false, "exit 3 when parked, 4 when rejected, 5 when failed")
@@ -105,6 +106,7 @@ func (o *arrivalOptions) arrive(ctx context.Context, ws *Workspace, m *spec.Mach
 		return err
 	}
 	n.header(ws, m)
+	began := time.Now()
 	ctx, cancel := o.bound(ctx)
 	defer cancel()
 	out, err := call(ctx, api)
@@ -112,8 +114,14 @@ func (o *arrivalOptions) arrive(ctx context.Context, ws *Workspace, m *spec.Mach
 		err = closeErr
 	}
 	if out == nil {
-		return o.refusal(err)
+		return o.refusal(o.unfinished(store, n.session, began, err))
 	}
+	return o.tell(out, n, err)
+}
+
+// tell prints an outcome and gives it its exit code; err is what went wrong
+// beside it.
+func (o *arrivalOptions) tell(out *runtime.Outcome, n *narrator, err error) error {
 	if printErr := o.print(out, n); err == nil {
 		err = printErr
 	}
@@ -124,6 +132,64 @@ func (o *arrivalOptions) arrive(ctx context.Context, ws *Workspace, m *spec.Mach
 		return statusError{code}
 	}
 	return nil
+}
+
+// retold reports whether an arrival with this --idempotency-key is settled
+// already, and tells its outcome again: no model is looked for.
+func (o *arrivalOptions) retold(ctx context.Context, m *spec.Machine, store session.Store, id string) (bool, error) {
+	if o.Key == "" || id == "" {
+		return false, nil
+	}
+	out, err := storedOutcome(ctx, store, id, o.Key)
+	if err != nil {
+		return true, o.refusal(err)
+	}
+	if out == nil {
+		return false, nil
+	}
+	n, err := o.narrate(m)
+	if err != nil {
+		return true, err
+	}
+	if n.verdicts {
+		fmt.Fprintf(o.deps.io.Err, "an arrival with --idempotency-key %s came before; nothing was done, and this is its outcome\n", render.OneLine(o.Key))
+	}
+	return true, o.tell(out, n, n.close())
+}
+
+// unfinished words a store's failure in the middle of an arrival. What to do
+// next depends on whether the arrival is in the journal: sent again, it would
+// then be there twice.
+func (o *arrivalOptions) unfinished(store session.Store, id string, began time.Time, err error) error {
+	var failed *session.StoreError
+	poisoned := errors.Is(err, session.ErrPoisoned)
+	if id == "" || !errors.As(err, &failed) && !poisoned {
+		return err
+	}
+	ctx := context.WithoutCancel(o.deps.ctx)
+	opened := false
+	for rec, err := range store.Records(ctx, id, 1) {
+		if err != nil {
+			break
+		}
+		if _, is := rec.Body.(*session.Turn); is {
+			opened = !rec.TS.Before(began.Truncate(time.Millisecond)) // the last one counts
+		}
+	}
+	if !opened {
+		return err
+	}
+	message := "the session's journal cannot be written any more"
+	if failed != nil {
+		reason := strings.TrimPrefix(failed.Error(), fmt.Sprintf("cannot %s %s: ", failed.Do, failed.Path))
+		reason, _, _ = strings.Cut(reason, "; ")
+		message = fmt.Sprintf("cannot %s %s: %s", failed.Do, failed.Path, reason)
+	}
+	resume := append([]string{"archmax", "send", id, "--resume"}, o.verdictOptions().Flags...)
+	return &failure{
+		code: "store-error", message: message, err: err,
+		hint: fmt.Sprintf("the arrival itself is kept: do not send it again, but put that right and go on with `%s`", render.Command(resume...)),
+	}
 }
 
 // bound applies --timeout.
@@ -187,6 +253,9 @@ func (o *arrivalOptions) verdictOptions() render.VerdictOptions {
 	if o.cassette != "" {
 		v.Flags = append(v.Flags, "--cassette", o.cassette)
 	}
+	if o.Record != "" {
+		v.Flags = append(v.Flags, "--record", o.Record)
+	}
 	return v
 }
 
@@ -198,6 +267,7 @@ type narrator struct {
 	raw      bool
 	verdicts bool
 	spoke    bool      // the flow has shown words of the agent
+	session  string    // the first event's
 	lines    io.Writer // JSON lines; nil: none
 	file     *os.File
 	err      error // the first failed write of lines to a file
@@ -214,8 +284,13 @@ func (o *arrivalOptions) narrate(m *spec.Machine) (*narrator, error) {
 		n.lines, n.verdicts = d.io.Err, false
 		return n, nil
 	default:
-		file, err := os.Create(d.absolute(o.Events))
-		if err != nil {
+		file, err := await(d.ctx, func() (*os.File, error) { // a FIFO waits for its reader
+			return os.OpenFile(d.absolute(o.Events), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+		})
+		switch {
+		case d.ctx.Err() != nil:
+			return nil, context.Cause(d.ctx)
+		case err != nil:
 			return nil, &failure{message: fmt.Sprintf("--events: cannot write %s: %s", o.Events, cause(err)), hint: "name a file that can be written", err: err}
 		}
 		n.file, n.lines = file, &redactor{secrets: d.secrets, w: file}
@@ -247,7 +322,9 @@ func (n *narrator) header(ws *Workspace, m *spec.Machine) {
 	}
 	if o.Model != "" {
 		id = o.Model
-		notes = append(notes, "--model outranks every id that the workflow names")
+		if declaresModel(m) {
+			notes = append(notes, "--model outranks every id that the workflow names")
+		}
 	}
 	if ws.Settings.Cassette != "" {
 		id, notes = "cassette "+o.deps.short(ws.Settings.Cassette), nil
@@ -257,6 +334,9 @@ func (n *narrator) header(ws *Workspace, m *spec.Machine) {
 
 // event is the runtime's sink.
 func (n *narrator) event(e event.Event) {
+	if n.session == "" {
+		n.session = e.SessionID
+	}
 	if n.lines != nil {
 		if err := render.EventLine(n.lines, e); err != nil && n.err == nil {
 			n.err = err

@@ -75,7 +75,7 @@ func (a *asker) entry(e *spec.Entry, now time.Time, msg *runtime.Message) error 
 			return err
 		}
 		if e.Type == "file" {
-			content, err := (&input{dir: a.d.dir}).file(e.Name, text)
+			content, err := (&input{ctx: a.ctx, dir: a.d.dir}).file(e.Name, text, maxFile)
 			if err != nil {
 				a.complain(err)
 				continue

@@ -61,8 +61,11 @@ func decideRun(ctx context.Context, o *decideOptions) error {
 		return o.refusal(err)
 	}
 	d := runtime.Decision{Session: o.ID, To: o.To, Comment: o.Comment, By: o.By, Seq: o.Seq, Key: o.Key}
+	if done, err := o.retold(ctx, s.machine, s.store, o.ID); done {
+		return err
+	}
 	if d.To == "" {
-		if err := o.choose(ctx, s.store, &d); err != nil {
+		if err := o.choose(ctx, s.store, s.machine, &d); err != nil {
 			return o.refusal(err)
 		}
 	}
@@ -82,7 +85,7 @@ func (o *decideOptions) precheck(ctx context.Context, store session.Store, m *sp
 	if err != nil {
 		return err
 	}
-	if d.Key != "" || state.TurnOpen { // told again, or finished first
+	if state.TurnOpen { // finished first
 		return nil
 	}
 	if state.Park == nil || state.Park.Channel != session.Decision {
@@ -101,9 +104,42 @@ func (o *decideOptions) precheck(ctx context.Context, store session.Store, m *sp
 	return bad
 }
 
+// stillOpen is a parked record with the edges that may be decided now, those
+// that the workflow still has, and what changed since, "" when nothing did.
+func stillOpen(m *spec.Machine, p *session.Pending) (*session.Pending, string) {
+	state := m.State(p.State)
+	if state == nil || state.Kind != spec.Human {
+		none := *p
+		none.Transitions = nil
+		return &none, "the workflow changed since the session parked and has no such human state any more"
+	}
+	open := *p
+	open.Transitions = nil
+	var gone []session.PendingTransition
+	for _, t := range p.Transitions {
+		if state.Edge(t.To) == nil {
+			gone = append(gone, t)
+			continue
+		}
+		open.Transitions = append(open.Transitions, t)
+	}
+	if len(gone) == 0 {
+		return &open, ""
+	}
+	return &open, "the workflow changed since the session parked and no longer goes to " + targets(gone)
+}
+
+func targets(list []session.PendingTransition) string {
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = t.To
+	}
+	return strings.Join(names, ", ")
+}
+
 // choose shows the record and lets a person choose; where nobody is there to
 // ask, it is a usage error that lists the targets.
-func (o *decideOptions) choose(ctx context.Context, store session.Store, d *runtime.Decision) error {
+func (o *decideOptions) choose(ctx context.Context, store session.Store, m *spec.Machine, d *runtime.Decision) error {
 	state, err := store.Load(ctx, o.ID)
 	if err != nil {
 		return err
@@ -111,13 +147,22 @@ func (o *decideOptions) choose(ctx context.Context, store session.Store, d *runt
 	if state.Park == nil || state.Park.Channel != session.Decision {
 		return runtime.NotParkedError{ID: o.ID, Wanted: "decision", Status: string(state.Status)}
 	}
-	pending := state.Park.Pending
-	if !o.deps.io.CanAsk() {
-		targets := make([]string, len(pending.Transitions))
-		for i, t := range pending.Transitions {
-			targets[i] = t.To
+	pending, changed := stillOpen(m, state.Park.Pending)
+	if len(pending.Transitions) == 0 {
+		return &failure{
+			code: "bad-target", message: fmt.Sprintf("session %s (state %s) can go nowhere: %s", o.ID, pending.State, changed),
+			hint: "restore the workflow",
 		}
-		return usageErr("--to is missing; session %s (state %s) can go to: %s", o.ID, pending.State, strings.Join(targets, ", "))
+	}
+	if !o.deps.io.CanAsk() {
+		message := fmt.Sprintf("--to is missing; session %s (state %s) can go to: %s", o.ID, pending.State, targets(pending.Transitions))
+		if changed != "" {
+			message += "; " + changed
+		}
+		return &UsageError{Message: message}
+	}
+	if changed != "" {
+		fmt.Fprintf(o.deps.io.Err, "%s\n", changed)
 	}
 	err = render.Park(o.deps.io.Err, o.deps.errStyle(), o.ID, session.Decision, pending, o.verdictOptions())
 	if err != nil {

@@ -96,7 +96,7 @@ func (o *deliverOptions) check() error {
 }
 
 func deliverRun(ctx context.Context, o *deliverOptions) error {
-	in := &input{stdin: o.deps.io.In, dir: o.deps.dir}
+	in := &input{ctx: ctx, stdin: o.deps.io.In, dir: o.deps.dir}
 	delivery := runtime.Delivery{Session: o.ID, Trigger: o.Trigger, Key: o.Key}
 	var err error
 	if o.Message != "" {
@@ -119,6 +119,9 @@ func deliverRun(ctx context.Context, o *deliverOptions) error {
 	if err != nil {
 		return o.refusal(err)
 	}
+	if done, err := o.retold(ctx, s.machine, s.store, delivery.Session); done {
+		return err
+	}
 	if state, err := s.store.Load(ctx, delivery.Session); err != nil {
 		return o.refusal(err)
 	} else if delivery.Key == "" && !state.TurnOpen && state.Status != session.StatusAwaitingInput { // before a model is looked for
@@ -131,11 +134,7 @@ func deliverRun(ctx context.Context, o *deliverOptions) error {
 
 // sessionFrom finds a session's id in the variables of a delivery.
 func sessionFrom(path string, seeds []runtime.Seed) (string, error) {
-	variables := map[string]any{}
-	for _, s := range seeds {
-		variables[s.Name] = session.Decode(s.Value)
-	}
-	found, _ := spec.LookupDotted(variables, path)
+	found, _ := spec.LookupDotted(seedValues(seeds), path)
 	var id string
 	switch v := found.(type) {
 	case string:
@@ -232,9 +231,11 @@ func (o *deliverOptions) deliverOne(ctx context.Context, ws *Workspace, store se
 		api, err = openRuntime(ws, m, wiring{store: store, sink: n.event, options: o.arrivalOptions})
 	}
 	if err == nil {
+		began := time.Now()
 		bounded, cancel := o.bound(ctx)
 		doc.Outcome, err = api.Deliver(bounded, delivery)
 		cancel()
+		err = o.unfinished(store, c.Session, began, err)
 	}
 	var notParked runtime.NotParkedError
 	var busy session.BusyError
@@ -263,8 +264,10 @@ func (x delivered) line() string {
 		switch {
 		case x.Outcome.Kind == runtime.KindParked:
 			text = "awaiting " + x.Outcome.ParkedChannel
-		case x.Outcome.Exit != nil && x.Outcome.Exit.Code != "":
-			text += " " + x.Outcome.Exit.Code
+		case x.Outcome.Kind == runtime.KindFailed:
+			text = fmt.Sprintf("failed %s: %s", x.Outcome.Exit.Code, x.Outcome.Exit.Reason)
+		case x.Outcome.Kind == runtime.KindRejected:
+			text = "rejected: " + x.Outcome.Rejected
 		}
 	}
 	return render.OneLine(x.SessionID) + "  " + render.OneLine(text)

@@ -52,7 +52,7 @@ func (e *failure) Error() string {
 	if e.hint == "" {
 		return e.message
 	}
-	return e.message + "; " + e.hint
+	return strings.TrimSuffix(e.message, ".") + "; " + e.hint
 }
 
 func (e *failure) Unwrap() error { return e.err }
@@ -117,8 +117,8 @@ func reportOf(ctx context.Context, err error) render.ErrorDoc {
 		r.Error.Code = "session-damaged"
 	case errors.As(err, &newer):
 		r.Error.Code = "session-version"
-	case errors.As(err, &store):
-		r.Error.Code = "store-failed"
+	case errors.As(err, &store), errors.Is(err, session.ErrPoisoned):
+		r.Error.Code = "store-error"
 	case errors.As(err, &asked):
 		r.Error.Code, r.Error.Message, r.Error.Hint = "model-failed", oneLine(asked.Message), oneLine(asked.Hint)
 	}
@@ -172,7 +172,7 @@ func flagError(cmd *cobra.Command, err error) error {
 	)
 	switch {
 	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
-		usage.Message = fmt.Sprintf("unknown flag -%s", unknown.GetSpecifiedShortnames())
+		usage.Message = fmt.Sprintf("unknown flag -%s%s", unknown.GetSpecifiedShortnames(), dashHint(cmd))
 	case errors.As(err, &unknown):
 		usage.Message = fmt.Sprintf("unknown flag --%s", unknown.GetSpecifiedName())
 		var names []string
@@ -183,6 +183,8 @@ func flagError(cmd *cobra.Command, err error) error {
 		})
 		if near := diag.Nearest(unknown.GetSpecifiedName(), names); near != "" {
 			usage.Message += fmt.Sprintf(" (did you mean --%s?)", near)
+		} else {
+			usage.Message += dashHint(cmd)
 		}
 	case errors.As(err, &missing):
 		usage.Message = fmt.Sprintf("--%s needs a value", missing.GetFlag().Name)
@@ -192,6 +194,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		usage.Message = fmt.Sprintf("%q is no flag", syntax.GetSpecifiedFlag())
 	}
 	return usage
+}
+
+// dashHint says how an argument that begins with a dash is given, where there
+// are arguments.
+func dashHint(cmd *cobra.Command) string {
+	if cmd.Runnable() && strings.ContainsAny(cmd.Use, "[<") {
+		return "; an argument that begins with a dash goes after --"
+	}
+	return ""
 }
 
 // flagCause is what was wrong with a flag's value. Our own values word it; the

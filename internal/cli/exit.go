@@ -23,6 +23,7 @@ const (
 	ExitRejected    ExitCode = 4   // --exit-status: rejected or refused
 	ExitFailed      ExitCode = 5   // --exit-status: failed
 	ExitInterrupted ExitCode = 130 // SIGINT
+	ExitQuit        ExitCode = 131 // SIGQUIT
 	ExitTerminated  ExitCode = 143 // SIGTERM
 )
 
@@ -33,6 +34,7 @@ const exitCodesHelp = `Exit codes of archmax:
        a broken archmax.yaml, a refused turn, a rejected or failed session
     2  a usage error: the message names the flag or argument
   130  interrupted (Ctrl-C)
+  131  quit (Ctrl-\)
   143  terminated (SIGTERM)
 
 With --exit-status, run, send, decide and deliver tell the outcome apart:
@@ -62,15 +64,21 @@ func (e codedError) Unwrap() error { return e.error }
 type signalError struct{ sig os.Signal }
 
 func (e signalError) Error() string {
-	if e.sig == syscall.SIGTERM {
+	switch e.sig {
+	case syscall.SIGTERM:
 		return "terminated"
+	case quit:
+		return "quit"
 	}
 	return "interrupted"
 }
 
 func (e signalError) exitCode() ExitCode {
-	if e.sig == syscall.SIGTERM {
+	switch e.sig {
+	case syscall.SIGTERM:
 		return ExitTerminated
+	case quit:
+		return ExitQuit
 	}
 	return ExitInterrupted
 }

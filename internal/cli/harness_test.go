@@ -28,6 +28,7 @@ func newTestDeps(dir string, env map[string]string, stdin string) *testDeps {
 		env = map[string]string{}
 	}
 	t.deps = &deps{
+		ctx:     context.Background(),
 		io:      newStreams(strings.NewReader(stdin), &t.out, &t.err, hidden),
 		env:     env,
 		dir:     dir,

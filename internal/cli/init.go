@@ -66,6 +66,7 @@ func initRun(_ context.Context, o *initOptions) error {
 	}
 	for _, argv := range [][]string{
 		{"archmax", "validate", "--strict"},
+		{"archmax", "test"},
 		{"archmax", "graph", authoring.StarterWorkflow},
 		{"archmax", "run", authoring.StarterWorkflow, authoring.StarterMessage, "--cassette", authoring.StarterCassette},
 	} {

@@ -27,11 +27,22 @@ func endpointSet(ws *Workspace, m *spec.Machine, override string) error {
 	if len(missing) == 0 {
 		return nil
 	}
+	them := "it"
+	if len(missing) > 1 {
+		them = "them"
+	}
 	return &failure{
 		code:    "model-not-configured",
 		message: fmt.Sprintf("no model to ask: %s not set", isAre(missing)),
-		hint:    "set ARCHMAX_API_BASE_URL, ARCHMAX_API_KEY and ARCHMAX_MODEL in the environment or in .env, or run offline with `--cassette FILE`",
+		hint:    fmt.Sprintf("set %s in the environment or in .env, or run offline with `--cassette FILE`", them),
 	}
+}
+
+// declaresModel reports whether the workflow names a model anywhere.
+func declaresModel(m *spec.Machine) bool {
+	return m.Settings.Model != "" || slices.ContainsFunc(m.States, func(s *spec.State) bool {
+		return s.Model != "" || slices.ContainsFunc(slices.Concat(s.Before, s.After), func(h *spec.Hook) bool { return h.Rubric != nil && h.Rubric.Model != "" })
+	})
 }
 
 func isAre(names []string) string {

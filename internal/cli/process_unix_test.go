@@ -48,12 +48,12 @@ func exitOf(t *testing.T, err error) int {
 }
 
 // TestSignalsEndTheTurn: an interrupt cancels the turn, which can be resumed;
-// SIGINT exits 130 and SIGTERM 143.
+// SIGINT exits 130, SIGQUIT 131 and SIGTERM 143.
 func TestSignalsEndTheTurn(t *testing.T) {
 	for name, test := range map[string]struct {
 		sig  os.Signal
 		code int
-	}{"SIGINT exits 130": {os.Interrupt, 130}, "SIGTERM exits 143": {syscall.SIGTERM, 143}} {
+	}{"SIGINT exits 130": {os.Interrupt, 130}, "SIGTERM exits 143": {syscall.SIGTERM, 143}, "SIGQUIT exits 131": {syscall.SIGQUIT, 131}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			asked := make(chan struct{}, 8)
@@ -208,5 +208,76 @@ func TestTheTimeLimitEndsTheTurn(t *testing.T) {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the outcome lacks %s:\n%s", want, out)
 		}
+	}
+}
+
+// TestASignalEndsEveryRead: a FIFO that nobody writes to, and standard input
+// that stays open, hold a command up no longer than the first signal.
+func TestASignalEndsEveryRead(t *testing.T) {
+	t.Parallel()
+	dir := greeter(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range []struct {
+		signal syscall.Signal
+		code   int
+		says   string
+	}{{syscall.SIGINT, 130, "archmax: interrupted\n"}, {syscall.SIGTERM, 143, "archmax: terminated\n"}, {syscall.SIGQUIT, 131, "archmax: quit\n"}} {
+		for _, args := range []string{"run hi --file a=fifo", "run @fifo", "run hi --variables @fifo", "run hi --cassette fifo", "run -", "run hi --cassette tape.yaml --events=fifo"} {
+			cmd := program(t, dir, nil, words(args)...)
+			in, err := cmd.StdinPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			var stderr bytes.Buffer
+			cmd.Stderr = &stderr
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			end := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+			time.Sleep(150 * time.Millisecond) // signals are trapped at the start; the read blocks by now
+			if err := cmd.Process.Signal(sig.signal); err != nil {
+				t.Fatal(err)
+			}
+			if got := exitOf(t, cmd.Wait()); got != sig.code || stderr.String() != sig.says {
+				t.Errorf("%s on %q: exit code %d, want %d; stderr:\n%s", sig.signal, args, got, sig.code, &stderr)
+			}
+			end.Stop()
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "sessions")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a session was opened: %v", err)
+	}
+}
+
+// TestAnEndlessFileIsRefused: a device has no end.
+func TestAnEndlessFileIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := greeter(t)
+	for _, args := range []string{"run hi --file a=/dev/zero", "run @/dev/zero", "run hi --variables @/dev/zero", "run hi --cassette /dev/zero"} {
+		out, err := program(t, dir, nil, words(args)...).CombinedOutput()
+		if got := exitOf(t, err); got != 2 || !strings.Contains(string(out), "cannot read the file /dev/zero: it is a device, not a file") {
+			t.Errorf("%q: exit code %d\n%s", args, got, out)
+		}
+	}
+	endless, err := os.Open("/dev/zero")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer endless.Close()
+	cmd := program(t, dir, nil, "run", "-")
+	cmd.Stdin = endless
+	out, err := cmd.CombinedOutput()
+	if got := exitOf(t, err); got != 2 || !strings.Contains(string(out), "the message: cannot read standard input: it is larger than 16 MiB") {
+		t.Errorf("standard input: exit code %d\n%s", got, out)
+	}
+	if err := os.Symlink("/dev/zero", filepath.Join(dir, "archmax.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	out, err = program(t, dir, nil, "run", "hi", "--cassette", "tape.yaml").CombinedOutput()
+	if got := exitOf(t, err); got != 1 || !strings.Contains(string(out), "archmax.yaml: error[unreadable]: the file cannot be read: it is a device, not a file") {
+		t.Errorf("archmax.yaml: exit code %d\n%s", got, out)
 	}
 }

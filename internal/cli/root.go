@@ -10,7 +10,8 @@
 // prints it once and maps it to an exit code (errors.go, exit.go).
 //
 // Goroutines: one, in trapSignals, turns the first signal into a cancelled
-// context; it ends with the process. Events are printed on the goroutine that
+// context; it ends with the process. Reads that may block for ever run on one of
+// their own (read.go), which a signal leaves behind. Events are printed on the goroutine that
 // the runtime calls the sink from.
 package cli
 
@@ -32,6 +33,7 @@ import (
 
 // deps is what the commands work with; Main makes it once.
 type deps struct {
+	ctx     context.Context // ends with the first signal; what opens the workspace reads until then
 	io      *IOStreams
 	env     map[string]string // the process environment
 	dir     string            // the working directory
@@ -71,10 +73,15 @@ func Main() int {
 
 // execute runs one command line.
 func execute(ctx context.Context, d *deps, args []string) ExitCode {
+	d.ctx = ctx
 	d.hideEnvironment()
 	root := newRootCmd(d)
-	root.SetArgs(commandFirst(root, args))
-	cmd, err := root.ExecuteContextC(ctx)
+	args = commandFirst(root, args)
+	root.SetArgs(args)
+	cmd, err := root, strayFile(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	if broken := d.io.resultErr(); broken != nil && (err == nil || errors.Is(err, errors.Unwrap(broken))) {
 		err = broken
 	}
@@ -98,18 +105,18 @@ func wantsJSON(args []string) bool {
 	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
-// trapSignals returns a context that the first SIGINT or SIGTERM cancels. After
-// it the signals have their default effect again: the second Ctrl-C kills. A
-// closed pipe is an error of the write, not a signal that kills mid-turn.
+// trapSignals returns a context that the first SIGINT, SIGTERM or SIGQUIT
+// cancels. The second one ends the process at once. A closed pipe is an error of
+// the write, not a signal that kills mid-turn.
 func trapSignals(parent context.Context) context.Context {
 	ctx, cancel := context.WithCancelCause(parent)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // ignoring it would be inherited by children
 	caught := make(chan os.Signal, 1)
-	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(caught, ending...)
 	go func() {
-		sig := <-caught
-		signal.Stop(caught)
-		cancel(signalError{sig})
+		first := <-caught
+		cancel(signalError{first})
+		os.Exit(int(signalError{<-caught}.exitCode()))
 	}()
 	return ctx
 }
@@ -143,6 +150,12 @@ the model may see, what it may do and where it may go.`,
 				return nil
 			}
 			return unknownCommand(cmd, args[0])
+		},
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			if d.global.Quiet && d.global.Verbose {
+				return usageErr("-q hides what -v shows; give one")
+			}
+			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}

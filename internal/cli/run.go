@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -43,8 +44,8 @@ func (t *turnFlags) add(cmd *cobra.Command) {
 
 // words is everything that an arrival brings of the command line, files and
 // standard input.
-func (t *turnFlags) words(d *deps, args []string) (m runtime.Message, err error) {
-	in := &input{stdin: d.io.In, dir: d.dir}
+func (t *turnFlags) words(ctx context.Context, d *deps, args []string) (m runtime.Message, err error) {
+	in := &input{ctx: ctx, stdin: d.io.In, dir: d.dir}
 	if m.Text, m.HasText, err = in.message(args); err != nil {
 		return m, err
 	}
@@ -112,7 +113,7 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if err != nil {
 		return err
 	}
-	msg, err := o.words(d, words)
+	msg, err := o.words(ctx, d, words)
 	if err != nil {
 		return err
 	}
@@ -131,10 +132,8 @@ func runRun(ctx context.Context, o *runOptions) error {
 	if o.DryRun {
 		return o.plan(ctx, ws, m, store, msg)
 	}
-	if d.io.CanAsk() && !o.JSON {
-		if err := o.askMissing(ctx, ws, m, store, &msg); err != nil {
-			return err
-		}
+	if done, err := o.prepare(ctx, ws, m, store, &msg, d.io.CanAsk() && !o.JSON); done || err != nil {
+		return err
 	}
 	return o.arrive(ctx, ws, m, store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
 		return api.Send(ctx, msg)
@@ -159,6 +158,9 @@ func (o *arrivalOptions) plan(ctx context.Context, ws *Workspace, m *spec.Machin
 	if err != nil {
 		return o.refusal(err)
 	}
+	if m.Disabled && plan.Disposition == runtime.DispositionTurn {
+		plan.Issues = append(plan.Issues, spec.Issue{Kind: issueDisabled, Name: m.Slug, Message: fmt.Sprintf("workflow %q is disabled: it takes no new turns", m.Slug)})
+	}
 	if err := render.JSON(o.deps.io.Out, plan); err != nil {
 		return err
 	}
@@ -168,25 +170,73 @@ func (o *arrivalOptions) plan(ctx context.Context, ws *Workspace, m *spec.Machin
 	return nil
 }
 
-// askMissing asks a person for what the trigger requires and the arrival does
-// not bring.
-func (o *runOptions) askMissing(ctx context.Context, ws *Workspace, m *spec.Machine, store session.Store, msg *runtime.Message) error {
-	id := msg.Trigger
+// issueDisabled is the kind of a plan's issue with a workflow that takes no new
+// turns.
+const issueDisabled = "disabled"
+
+// prepare does what comes before a model is looked for: an arrival that came
+// before is told again (then it is done), a message that is missing is a usage
+// error, and with ask a person is asked for what the trigger requires.
+func (o *arrivalOptions) prepare(ctx context.Context, ws *Workspace, m *spec.Machine, store session.Store, msg *runtime.Message, ask bool) (done bool, err error) {
+	trigger := triggerOf(m, msg.Trigger)
+	ask = ask && trigger != nil && len(trigger.Requires) > 0
+	if o.Key == "" && msg.HasText && !ask {
+		return false, nil
+	}
+	if msg.Workflow == "" { // the session is named and there
+		if done, err := o.retold(ctx, m, store, msg.Session); done || msg.HasText {
+			return done, err
+		}
+	}
+	api, err := openRuntime(ws, m, wiring{store: store, options: o, planOnly: true})
+	if err != nil {
+		return false, err
+	}
+	plan, err := api.Plan(ctx, *msg)
+	if err != nil {
+		return false, nil // the turn itself will say it
+	}
+	if done, err := o.retold(ctx, m, store, plan.SessionID); done {
+		return true, err
+	}
+	if plan.Disposition == runtime.DispositionTurn && !m.Disabled {
+		if err := lacksMessage(trigger, msg); err != nil {
+			return false, err
+		}
+	}
+	if !ask {
+		return false, nil
+	}
+	return false, o.askMissing(ctx, trigger, plan, msg)
+}
+
+func triggerOf(m *spec.Machine, id string) *spec.Trigger {
 	if id == "" {
 		id = spec.Manual
 	}
 	trigger, _ := m.Trigger(id)
-	if trigger == nil || len(trigger.Requires) == 0 {
+	return trigger
+}
+
+// lacksMessage is the usage error for a turn that has no words: it brings none,
+// and its trigger neither does without nor finds them in the variables.
+func lacksMessage(trigger *spec.Trigger, msg *runtime.Message) error {
+	switch {
+	case msg.HasText, trigger == nil, trigger.NoMessage:
+		return nil
+	case trigger.Message == "":
+		return usageErr("the message is missing: give it as words, as @file, or as - for standard input")
+	}
+	found, _ := spec.LookupDotted(seedValues(msg.Variables), trigger.Message)
+	if text, ok := found.(string); ok && strings.TrimSpace(text) != "" {
 		return nil
 	}
-	api, err := openRuntime(ws, m, wiring{store: store, options: o.arrivalOptions, planOnly: true})
-	if err != nil {
-		return err
-	}
-	plan, err := api.Plan(ctx, *msg)
-	if err != nil {
-		return nil // the turn itself will say it
-	}
+	return usageErr("the message is missing: trigger %q finds none at %s in the variables; give that variable, or the message as words, as @file, or as -", trigger.ID, trigger.Message)
+}
+
+// askMissing asks a person for what the trigger requires and the arrival does
+// not bring.
+func (o *arrivalOptions) askMissing(ctx context.Context, trigger *spec.Trigger, plan *runtime.Plan, msg *runtime.Message) error {
 	a := newAsker(ctx, o.deps)
 	for _, issue := range plan.Issues {
 		at := slices.IndexFunc(trigger.Requires, func(e *spec.Entry) bool { return e.Name == issue.Name })
@@ -229,5 +279,17 @@ func pickWorkflow(ws *Workspace, args []string) (slug string, rest []string, err
 }
 
 func noWorkflows(ws *Workspace) error {
-	return &failure{code: "no-workflows", message: fmt.Sprintf("no workflow in %s/workflows", ws.Root), hint: "write workflows/<slug>/workflow.yaml, or name another workspace with --root"}
+	return &failure{code: "no-workflows", message: fmt.Sprintf("no workflow in %s/workflows", ws.Root), hint: fmt.Sprintf("`%s` makes one, and --root names another workspace", ws.initCommand())}
+}
+
+// initCommand is the command that makes a workflow in w, ready to be pasted.
+func (w *Workspace) initCommand() string {
+	words := []string{"archmax", "init"}
+	if w.Root != w.dir {
+		words = append(words, shortPath(w.dir, w.Root))
+	}
+	if entries, err := os.ReadDir(w.Root); err != nil || len(entries) > 0 {
+		words = append(words, "--here")
+	}
+	return render.Command(words...)
 }

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/archmax-ai/archmax/internal/runtime"
+	"github.com/archmax-ai/archmax/internal/session"
 )
 
 // variableName is the shape of a variable's name (spec: runtime.md, Variables).
@@ -112,6 +113,7 @@ func (a *attachments) Type() string { return "name=path" }
 // input reads what the command line refers to instead of holding it: "-" is
 // standard input, which serves one argument only, and "@file" a file.
 type input struct {
+	ctx   context.Context // ends every read
 	stdin io.Reader
 	dir   string // relative paths start here
 	taken string // the argument that standard input went to
@@ -127,14 +129,14 @@ func (in *input) text(what, arg string) (string, error) {
 			return "", usageErr("%s and %s cannot both be read from standard input", in.taken, what)
 		}
 		in.taken, from = what, "standard input"
-		b, err := io.ReadAll(in.stdin)
+		b, err := readAll(in.ctx, in.stdin, maxText)
 		if err != nil {
-			return "", &failure{message: fmt.Sprintf("%s: cannot read standard input: %s", what, cause(err)), err: err}
+			return "", in.unreadable(what, from, err)
 		}
 		content = b
 	case strings.HasPrefix(arg, "@"):
 		from = arg[1:]
-		b, err := in.file(what, from)
+		b, err := in.file(what, from, maxText)
 		if err != nil {
 			return "", err
 		}
@@ -148,7 +150,8 @@ func (in *input) text(what, arg string) (string, error) {
 	return strings.TrimPrefix(string(content), "\uFEFF"), nil
 }
 
-func (in *input) file(what, path string) ([]byte, error) {
+// file reads a file of at most limit bytes.
+func (in *input) file(what, path string, limit int64) ([]byte, error) {
 	if path == "" {
 		return nil, usageErr("%s: @ needs a file name behind it", what)
 	}
@@ -156,15 +159,19 @@ func (in *input) file(what, path string) ([]byte, error) {
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(in.dir, full)
 	}
-	info, err := os.Stat(full)
-	if err == nil && info.IsDir() {
-		return nil, usageErr("%s: %s is a directory, not a file", what, path)
-	}
-	b, err := os.ReadFile(full)
+	b, err := readFile(in.ctx, full, limit)
 	if err != nil {
-		return nil, &UsageError{Message: fmt.Sprintf("%s: cannot read the file %s: %s", what, path, cause(err)), Err: err}
+		return nil, in.unreadable(what, "the file "+path, err)
 	}
 	return b, nil
+}
+
+// unreadable words the error of a read; a signal that ended it speaks for itself.
+func (in *input) unreadable(what, from string, err error) error {
+	if in.ctx.Err() != nil {
+		return context.Cause(in.ctx)
+	}
+	return &UsageError{Message: fmt.Sprintf("%s: cannot read %s: %s", what, from, cause(err)), Err: err}
 }
 
 // message reads the words of an arrival: the arguments joined by a space, or
@@ -215,6 +222,15 @@ func (in *input) seeds(variables string, vars assignments) ([]runtime.Seed, erro
 	return seeds, nil
 }
 
+// seedValues are the variables of an arrival as plain values.
+func seedValues(seeds []runtime.Seed) map[string]any {
+	values := map[string]any{}
+	for _, s := range seeds {
+		values[s.Name] = session.Decode(s.Value)
+	}
+	return values
+}
+
 // files reads the --file flags. A variable may not be given as well.
 func (in *input) files(list attachments, seeds []runtime.Seed) ([]runtime.File, error) {
 	var files []runtime.File
@@ -222,7 +238,7 @@ func (in *input) files(list attachments, seeds []runtime.Seed) ([]runtime.File, 
 		if slices.ContainsFunc(seeds, func(s runtime.Seed) bool { return s.Name == a.name }) {
 			return nil, usageErr("--file %s: the variable is also given as a value; give it once", a.name)
 		}
-		content, err := in.file("--file "+a.name, a.path)
+		content, err := in.file("--file "+a.name, a.path, maxFile)
 		if err != nil {
 			return nil, err
 		}

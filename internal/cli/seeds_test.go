@@ -11,7 +11,7 @@ import (
 )
 
 func TestSeedsComeInOrderAndAssignmentsReplaceMembers(t *testing.T) {
-	in := &input{dir: t.TempDir()}
+	in := &input{ctx: t.Context(), dir: t.TempDir()}
 	vars := assignments{}
 	for _, text := range []string{"b=two", "d:=[1, 2]", "e=a=b", "f="} {
 		if err := vars.Set(text); err != nil {
@@ -45,7 +45,7 @@ func TestBadSeedsAreUsageErrors(t *testing.T) {
 		`{"A": 1}`:           `"A" is no variable name`,
 		`{"trigger": "web"}`: "use --trigger",
 	} {
-		_, err := (&input{}).seeds(text, nil)
+		_, err := (&input{ctx: t.Context()}).seeds(text, nil)
 		var usage *UsageError
 		if !errors.As(err, &usage) || !strings.Contains(usage.Message, want) {
 			t.Errorf("%s: got %v, want a usage error with %q", text, err, want)
@@ -67,18 +67,18 @@ func TestTheMessageComesFromWordsAFileOrStandardInput(t *testing.T) {
 		{"a dash is standard input", []string{"-"}, "piped\n\n", "piped\n"},
 		{"an @ among several words is a word", []string{"@kim", "please"}, "", "@kim please"},
 	} {
-		in := &input{stdin: strings.NewReader(c.stdin), dir: dir}
+		in := &input{ctx: t.Context(), stdin: strings.NewReader(c.stdin), dir: dir}
 		got, has, err := in.message(c.args)
 		if err != nil || !has || got != c.want {
 			t.Errorf("%s: got %q, %t, %v; want %q", c.name, got, has, err, c.want)
 		}
 	}
 	for _, args := range [][]string{{""}, {"   "}, {"@none.txt"}, {"@"}, {"\xff"}} {
-		if _, _, err := (&input{dir: dir}).message(args); err == nil {
+		if _, _, err := (&input{ctx: t.Context(), dir: dir}).message(args); err == nil {
 			t.Errorf("%q was taken for a message", args)
 		}
 	}
-	if _, has, err := (&input{}).message(nil); has || err != nil {
+	if _, has, err := (&input{ctx: t.Context()}).message(nil); has || err != nil {
 		t.Errorf("no arguments are no message, got %t, %v", has, err)
 	}
 }
@@ -86,7 +86,7 @@ func TestTheMessageComesFromWordsAFileOrStandardInput(t *testing.T) {
 func TestAFileMayNotBeAVariableAsWell(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.pdf", "bytes")
-	in := &input{dir: dir}
+	in := &input{ctx: t.Context(), dir: dir}
 	_, err := in.files(attachments{{"doc", "a.pdf"}}, []runtime.Seed{{Name: "doc"}})
 	if err == nil || !strings.Contains(err.Error(), "also given as a value") {
 		t.Errorf("got %v", err)

@@ -89,7 +89,7 @@ func sessionOnly(cmd *cobra.Command, args []string) error {
 }
 
 func sendRun(ctx context.Context, o *sendOptions) error {
-	msg, err := o.words(o.deps, o.Message)
+	msg, err := o.words(ctx, o.deps, o.Message)
 	if err != nil {
 		return err
 	}
@@ -98,6 +98,9 @@ func sendRun(ctx context.Context, o *sendOptions) error {
 	var missing session.NotFoundError
 	switch {
 	case errors.As(err, &missing):
+		if root := session.Root(o.ID); root != o.ID {
+			return o.refusal(noChild(ctx, s, o.ID, root))
+		}
 		return o.refusal(&runtime.Error{
 			ErrCode: "session-not-found",
 			Message: fmt.Sprintf("no session %q", o.ID),
@@ -109,12 +112,35 @@ func sendRun(ctx context.Context, o *sendOptions) error {
 	case o.DryRun:
 		return o.plan(ctx, s.ws, s.machine, s.store, msg)
 	}
+	if o.Resume {
+		if done, err := o.retold(ctx, s.machine, s.store, o.ID); done {
+			return err
+		}
+	} else if done, err := o.prepare(ctx, s.ws, s.machine, s.store, &msg, false); done || err != nil {
+		return err
+	}
 	return o.arrive(ctx, s.ws, s.machine, s.store, func(ctx context.Context, api runtime.API) (*runtime.Outcome, error) {
 		if o.Resume {
 			return api.Resume(ctx, o.ID, o.Key)
 		}
 		return api.Send(ctx, msg)
 	})
+}
+
+// noChild is the refusal of an id that has the shape of a child session's and
+// names none: a child is opened by its parent's turn, not by an arrival.
+func noChild(ctx context.Context, s *sessionAt, id, root string) error {
+	e := &runtime.Error{
+		ErrCode: "session-not-found",
+		Message: fmt.Sprintf("no session %q, and no session %q that could have opened it", id, root),
+		Hint:    "`archmax sessions` lists those that are",
+		Err:     session.NotFoundError{ID: id},
+	}
+	if _, err := workflowOf(ctx, s.store, root); err == nil {
+		e.Message = fmt.Sprintf("session %q has opened no child %q", root, id)
+		e.Hint = fmt.Sprintf("`%s` shows it", render.Command("archmax", "sessions", root))
+	}
+	return e
 }
 
 // sessionAt is a session that is there, with its workspace and workflow.
@@ -136,7 +162,7 @@ func (o *arrivalOptions) session(ctx context.Context, id string) (*sessionAt, er
 	}
 	slug, err := workflowOf(ctx, s.store, id)
 	if err != nil {
-		return nil, err
+		return s, err
 	}
 	s.machine, err = loadMachine(ws, slug)
 	return s, err

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,12 +28,14 @@ type Workspace struct {
 	Settings Settings
 	Config   *Config // nil when the command has no use for archmax.yaml
 
+	ctx         context.Context          // ends what reads from Root
+	dir         string                   // the current directory
 	lookup      func(name string) string // an environment variable, .env files included
 	secretFiles []string                 // that no mount may show: the current directory's .env
 }
 
 // FS is the workspace root for reading.
-func (w *Workspace) FS() fs.FS { return os.DirFS(w.Root) }
+func (w *Workspace) FS() fs.FS { return newRootFS(w.ctx, w.Root) }
 
 // slugs are the workspace's workflows, sorted.
 func (w *Workspace) slugs() ([]string, error) { return spec.Slugs(w.FS()) }
@@ -131,7 +134,7 @@ func (d *deps) resolve(flags *pflag.FlagSet, config *Config) (*Workspace, []laye
 		}
 		layers = []layer{env, atRoot, here}
 	}
-	w := &Workspace{Root: root, Config: config, secretFiles: []string{filepath.Join(d.dir, ".env")}}
+	w := &Workspace{ctx: d.ctx, dir: d.dir, Root: root, Config: config, secretFiles: []string{filepath.Join(d.dir, ".env")}}
 	w.lookup = func(name string) string { v, _ := find(layers, name); return v }
 
 	v, err := bind(flags, layers, config)
@@ -391,10 +394,12 @@ func (d *deps) findRoot(flags *pflag.FlagSet, env, here layer) (string, error) {
 func (d *deps) dotenv(dir string) (layer, error) {
 	file := filepath.Join(dir, ".env")
 	l := layer{d.short(file), dir, nil}
-	src, err := os.ReadFile(file)
+	src, err := readFile(d.ctx, file, maxText)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return l, nil
+	case d.ctx.Err() != nil:
+		return l, context.Cause(d.ctx)
 	case err != nil:
 		return l, &failure{message: fmt.Sprintf("%s cannot be read: %s", l.name, cause(err)), hint: "make it a readable file, or remove it", err: err}
 	}
@@ -406,8 +411,10 @@ func (d *deps) dotenv(dir string) (layer, error) {
 }
 
 // short is a path as a person at the command line would write it.
-func (d *deps) short(path string) string {
-	if rel, err := filepath.Rel(d.dir, path); err == nil && filepath.IsLocal(rel) {
+func (d *deps) short(path string) string { return shortPath(d.dir, path) }
+
+func shortPath(dir, path string) string {
+	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return rel
 	}
 	return path

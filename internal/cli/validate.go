@@ -162,11 +162,13 @@ func (o *validateOptions) report(ws *Workspace, checked []render.Checked, all di
 // sourceIn reads the files that diagnostics name, relative to root.
 func sourceIn(root string) render.Source {
 	return func(file string) ([]byte, bool) {
-		if filepath.IsAbs(file) {
-			b, err := os.ReadFile(file)
-			return b, err == nil
+		if !filepath.IsAbs(file) {
+			file = filepath.Join(root, filepath.FromSlash(file))
 		}
-		b, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(file)))
+		if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() { // a FIFO gives its text once
+			return nil, false
+		}
+		b, err := readFile(context.Background(), file, maxFile)
 		return b, err == nil
 	}
 }

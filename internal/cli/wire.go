@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/event"
@@ -47,6 +48,13 @@ func openMounts(ws *Workspace) (*workspace.Shared, diag.List) {
 	}
 	table = workspace.ExtendMounts(table, c.Mounts, c.NoMounts)
 	shared, problems := workspace.Open(ws.Root, table, workspace.Guard{Sessions: ws.Sessions, Files: ws.secretFiles})
+	for i, p := range problems { // nobody configured what is in the default table: it is served where it stands
+		name := strings.TrimPrefix(p.Field, "mounts.")
+		byDefault := slices.ContainsFunc(workspace.DefaultMounts(), func(m workspace.MountConfig) bool { return m.Name == name })
+		if byDefault && !p.Range.Start.Known() && (name != workspace.SkillsMount || len(c.Skills) == 0) {
+			problems[i].File, problems[i].Field = name, ""
+		}
+	}
 	return shared, problems.In(configFile)
 }
 
@@ -124,7 +132,7 @@ func openClient(ws *Workspace, m *spec.Machine, o *arrivalOptions) (model.Client
 	}
 	recorder, err := model.NewRecorder(client, o.deps.absolute(o.Record), o.deps.secrets.list()...)
 	if err != nil {
-		return nil, err
+		return nil, &UsageError{Message: "--record: " + err.Error(), Err: err}
 	}
 	return recorder, nil
 }
@@ -180,8 +188,10 @@ func retries(n *int) int {
 // openCassette reads a cassette. A missing file that a flag names is a usage
 // error, like any file of the command line.
 func openCassette(d *deps, file string, byFlag bool) (model.Client, error) {
-	src, err := os.ReadFile(file)
+	src, err := readFile(d.ctx, file, maxCassette)
 	switch {
+	case d.ctx.Err() != nil:
+		return nil, context.Cause(d.ctx)
 	case err != nil && byFlag:
 		return nil, &UsageError{Message: fmt.Sprintf("--cassette: cannot read the file %s: %s", d.short(file), cause(err)), Err: err}
 	case err != nil:
@@ -203,6 +213,12 @@ func requestsOf(ctx context.Context, ws *Workspace, id string) (iter.Seq2[runtim
 	}
 	rt := runtime.New(runtime.Options{Root: ws.FS(), Store: store, Notes: ws.Settings.Model.Notes})
 	return rt.Requests(ctx, id, ws.Settings.Model.ToolCallContent), nil
+}
+
+// storedOutcome is the outcome of a settled arrival that carried the key, nil
+// when there is none.
+func storedOutcome(ctx context.Context, store session.Store, id, key string) (*runtime.Outcome, error) {
+	return runtime.New(runtime.Options{Store: store}).Stored(ctx, id, key)
 }
 
 // workflowOf is the workflow that a session belongs to, from its first record.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -84,6 +85,10 @@ func workflowsRun(_ context.Context, o *workflowsOptions) error {
 	}
 	if o.JSON {
 		return render.JSON(d.io.Out, render.NewWorkflows(list))
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintf(d.io.Out, "no workflows; `%s` makes one\n", ws.initCommand())
+		return err
 	}
 	return render.WorkflowsTable(d.io.Out, d.outStyle(), render.NewWorkflows(list))
 }

@@ -13,6 +13,9 @@ import (
 	"github.com/archmax-ai/archmax/internal/spec"
 )
 
+// MaxCassette is the largest cassette, in bytes, that is read.
+const MaxCassette = 16 << 20
+
 // Cassette is a file of model answers (model.md, "Cassettes"). It is immutable
 // after loading.
 type Cassette struct {

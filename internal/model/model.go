@@ -8,6 +8,7 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"strings"
 	"sync/atomic"
 )
 
@@ -52,6 +53,7 @@ type Request struct {
 	Tools    []*Tool // never encoded when empty
 	Cache    *Cache  // nil: no prompt-cache markers
 	Position int     // calls of this session and role that a cassette has already answered
+	Optional bool    // the session goes on without an answer: the failure is part of it
 }
 
 // Cache asks for provider-side prompt caching of the static prefix.
@@ -133,7 +135,7 @@ func (e *Error) Error() string {
 	if e.Hint == "" {
 		return e.Message
 	}
-	return e.Message + "; " + e.Hint
+	return strings.TrimSuffix(e.Message, ".") + "; " + e.Hint // a provider's words may end as a sentence
 }
 
 // Unwrap returns the cause.

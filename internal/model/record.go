@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,10 @@ import (
 // cassette file. Answers are recorded as they come, one atomic write each, so a
 // cut session leaves a whole file. Each recorded call counts as Consumed: the
 // session's position in its own cassette.
+//
+// A call that failed for good is recorded where the session goes on from it. One
+// that ends the turn (a wrong key, a wrong host) is made again when the turn is
+// resumed, or in another session, and is no part of what a replay should tell.
 type Recorder struct {
 	inner   Client
 	file    string
@@ -27,11 +32,15 @@ type Recorder struct {
 
 // NewRecorder records to file, going on at its end when it is there: a session
 // may be recorded by several processes, one after the other. None of secrets
-// gets into the file. The error is the file's: it cannot be read, is no
-// cassette, or ends in something that calls cannot be appended to.
+// gets into the file. The error is the file's: it cannot be read or written, is
+// no cassette, or ends in something that calls cannot be appended to; it comes
+// here, before a call is paid for.
 func NewRecorder(inner Client, file string, secrets ...string) (*Recorder, error) {
 	r := &Recorder{inner: inner, file: file, secrets: secrets, text: []byte("version: 1\ncalls:\n")}
-	old, err := os.ReadFile(file)
+	if err := writable(file); err != nil {
+		return nil, r.failed("write", err)
+	}
+	old, err := readCassette(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil
 	}
@@ -67,7 +76,7 @@ func (r *Recorder) Complete(ctx context.Context, req *Request, sink Sink) (Respo
 			times = 2 // the endpoint was asked twice before silence counted as an answer
 		}
 		return resp, r.add(req, &resp, nil, times)
-	case errors.As(err, &e) && !e.Drift && ctx.Err() == nil:
+	case errors.As(err, &e) && !e.Drift && ctx.Err() == nil && !endsTurn(req):
 		if addErr := r.add(req, &resp, e, 1); addErr != nil {
 			return resp, addErr
 		}
@@ -75,30 +84,37 @@ func (r *Recorder) Complete(ctx context.Context, req *Request, sink Sink) (Respo
 	return resp, err
 }
 
+// endsTurn reports whether a failure of the call fails the turn: it is the root
+// session's own agent that asked.
+func endsTurn(req *Request) bool {
+	return (req.Role == "" || req.Role == RoleAgent) && req.Session == "" && !req.Optional
+}
+
+// add records a call. One that cannot be written is no part of the recording
+// and does not count.
 func (r *Recorder) add(req *Request, resp *Response, failed *Error, times int) error {
 	entry := r.entry(req, resp, failed)
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	before := len(r.text)
 	for range times {
 		r.text = append(r.text, entry...)
 	}
-	resp.Consumed = times
 	if err := writeFile(r.file, r.text); err != nil {
+		r.text = r.text[:before]
 		return r.failed("write", err)
 	}
+	resp.Consumed = times
 	return nil
 }
 
 func (r *Recorder) failed(what string, err error) error {
-	cause := err
+	cause, hint := err, "record to another file"
 	var path *fs.PathError
 	if errors.As(err, &path) {
-		cause = path.Err
+		cause, hint = path.Err, "check that its folder exists and may be written to"
 	}
-	return &Error{
-		Message: fmt.Sprintf("cannot %s the cassette %s: %v", what, r.file, cause),
-		Hint:    "check that its folder exists and may be written to", Err: err,
-	}
+	return &Error{Message: fmt.Sprintf("cannot %s the cassette %s: %v", what, r.file, cause), Hint: hint, Err: err}
 }
 
 // entry is the text of one call. Arguments are written as a mapping where that
@@ -235,6 +251,49 @@ func (e *emitter) faithful(text string, resp *Response, failed *Error) bool {
 	return true
 }
 
+// writable tries what writeFile will do, and leaves nothing behind.
+func writable(file string) error {
+	info, err := os.Stat(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return err
+	case !info.Mode().IsRegular():
+		return errors.New("it is no regular file")
+	default:
+		f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		if err := f.Close(); err != nil {
+			return err
+		}
+	}
+	tmp, err := newTemp(file)
+	if err != nil {
+		return err
+	}
+	return errors.Join(tmp.Close(), os.Remove(tmp.Name()))
+}
+
+func newTemp(file string) (*os.File, error) {
+	return os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+}
+
+// readCassette reads a cassette that may be at most MaxCassette long.
+func readCassette(file string) ([]byte, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, MaxCassette+1))
+	if err == nil && len(b) > MaxCassette {
+		return nil, fmt.Errorf("it is larger than %d MiB, the most a cassette may be", MaxCassette>>20)
+	}
+	return b, err
+}
+
 // writeFile replaces a file whole, or leaves it as it was. A new file is for
 // everyone to read, since a cassette is source; an old one keeps its mode.
 func writeFile(file string, data []byte) error {
@@ -242,7 +301,7 @@ func writeFile(file string, data []byte) error {
 	if info, err := os.Stat(file); err == nil {
 		mode = info.Mode().Perm()
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(file), "."+filepath.Base(file)+".*")
+	tmp, err := newTemp(file)
 	if err != nil {
 		return err
 	}

@@ -173,7 +173,9 @@ func TestACallRecordedCountsAsConsumed(t *testing.T) {
 	}
 	position := 0
 	for _, want := range []int{1, 2, 1} { // a silence was asked for twice
-		resp, _ := r.Complete(context.Background(), asking("", position), nil)
+		req := asking("", position)
+		req.Optional = true // the session goes on from the failure
+		resp, _ := r.Complete(context.Background(), req, nil)
 		if resp.Consumed != want {
 			t.Errorf("consumed %d, want %d", resp.Consumed, want)
 		}
@@ -224,6 +226,7 @@ func TestNoSecretIsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	req := question()
+	req.Optional = true
 	req.Tools[0].Name = "t-s3cret-key"
 	for range 2 {
 		_, _ = r.Complete(context.Background(), req, nil)
@@ -253,12 +256,97 @@ func TestAFileThatCannotBeRecordedToIsRefused(t *testing.T) {
 			t.Errorf("%s: the file was changed", name)
 		}
 	}
-	r, err := model.NewRecorder(&scripted{answers: make([]model.Response, 1)}, filepath.Join(dir, "none", "c.yaml"))
+	large := filepath.Join(dir, "large")
+	if err := os.WriteFile(large, make([]byte, 16<<20+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for file, want := range map[string]string{
+		filepath.Join(dir, "none", "c.yaml"): "check that its folder exists and may be written to",
+		dir:                                  "it is no regular file",
+		large:                                "it is larger than 16 MiB",
+	} {
+		_, err := model.NewRecorder(&scripted{}, file)
+		wantIn(t, modelError(t, err).Error(), "the cassette "+file, want)
+	}
+}
+
+// What cannot be written is no part of the recording: the position in the
+// journal and the file stay in step.
+func TestACallThatCannotBeWrittenDoesNotCount(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "d")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "c.yaml")
+	r, err := model.NewRecorder(&scripted{answers: []model.Response{{Text: "lost"}, {Text: "kept"}}}, file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = r.Complete(context.Background(), question(), nil)
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("trying the file left %v, %v", left, err)
+	}
+	if err := os.Remove(dir); err != nil {
+		t.Fatal(err)
+	}
+	resp, err := r.Complete(context.Background(), question(), nil)
 	wantIn(t, modelError(t, err).Error(), "cannot write the cassette", "folder")
+	if resp.Consumed != 0 {
+		t.Errorf("consumed %d, want 0", resp.Consumed)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if resp, err = r.Complete(context.Background(), question(), nil); err != nil || resp.Consumed != 1 {
+		t.Errorf("consumed %d, %v; want 1", resp.Consumed, err)
+	}
+	c, list := model.LoadCassette(file, []byte(read(t, file)))
+	if list.HasErrors() || len(c.Calls) != 1 || c.Calls[0].Text != "kept" {
+		t.Errorf("recorded:\n%s", read(t, file))
+	}
+}
+
+// A wrong key at the first try is no part of the conversation; a failure that
+// the session goes on from is.
+func TestAFailureThatEndsTheTurnIsNotRecorded(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change   func(*model.Request)
+		recorded bool
+	}{
+		"the session's own agent": {func(*model.Request) {}, false},
+		"a reply beside a park":   {func(r *model.Request) { r.Optional = true }, true},
+		"a child's agent":         {func(r *model.Request) { r.Session = "~1" }, true},
+		"a summary":               {func(r *model.Request) { r.Role = model.RoleSummary }, true},
+		"a grader":                {func(r *model.Request) { r.Role = model.RoleGrader }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "c.yaml")
+			r, err := model.NewRecorder(&scripted{
+				answers: []model.Response{{}, {Text: "Hello."}},
+				errs:    []error{&model.Error{Status: 401, Message: "no entry"}, nil},
+			}, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req := question()
+			tt.change(req)
+			position := 0
+			for range 2 {
+				resp, _ := r.Complete(context.Background(), req, nil)
+				position += resp.Consumed
+			}
+			c, list := model.LoadCassette(file, []byte(read(t, file)))
+			if list.HasErrors() {
+				t.Fatal(list)
+			}
+			want := 1
+			if tt.recorded {
+				want = 2
+			}
+			if len(c.Calls) != want || position != want || (c.Calls[0].Fault != nil) != tt.recorded {
+				t.Errorf("%d calls, position %d, want %d:\n%s", len(c.Calls), position, want, read(t, file))
+			}
+		})
+	}
 }
 
 func TestConcurrentSessionsAreRecordedWhole(t *testing.T) {

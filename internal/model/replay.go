@@ -91,6 +91,7 @@ func (r *replay) fault(ex *Exchange) error {
 			f.err.Message += ": " + oneLine(ex.Fault.Message, maxShown)
 		}
 	}
+	f.err.Hint = "" // it is the cassette that says so: there is no endpoint to look at
 	f.after = ex.Fault.RetryAfter
 	if ex.Fault.Final {
 		f.retry = false

@@ -32,6 +32,7 @@ type Flow struct {
 	w      io.Writer
 	err    error // the first failed write; nothing is written after it
 	closed bool
+	head   string // the header, until something is drawn
 
 	calls  []pendingCall // called, not settled, in call order
 	last   place         // whose header was printed last
@@ -75,21 +76,23 @@ func NewFlow(w io.Writer, style Style, opts FlowOptions) *Flow {
 	return f
 }
 
-// Header prints what runs, where and on which model ("" when it is not known
-// yet), then each note on a line of its own.
+// Header says what runs, where and on which model ("" when it is not known
+// yet), then each note on a line of its own. It is printed above what is drawn
+// first: an arrival that is turned away prints no header.
 func (f *Flow) Header(workflow, workspace, model string, notes ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.hide()
 	parts := []string{f.style.paint(bold, OneLine(workflow)), f.style.paint(dim, "workspace ") + OneLine(workspace)}
 	if model != "" {
 		parts = append(parts, f.style.paint(dim, "model ")+OneLine(model))
 	}
-	f.put(strings.Join(parts, f.style.paint(dim, " · ")) + "\n")
+	var b strings.Builder
+	add := func(text string) { b.WriteString(text) }
+	wrapped(add, "", f.style.Width, strings.Join(parts, f.style.paint(dim, " · ")))
 	for _, note := range notes {
-		f.put("  " + f.style.paint(dim, OneLine(note)) + "\n")
+		wrapped(add, "  ", f.style.Width, f.style.paint(dim, OneLine(note)))
 	}
-	f.put("\n")
+	f.head = b.String() + "\n"
 }
 
 // Event draws e.
@@ -123,8 +126,14 @@ func (f *Flow) Close() error {
 	return f.err
 }
 
-// put writes text as it is. A failed write ends the drawing, never the run.
+// put writes text as it is, below the header.
 func (f *Flow) put(text string) {
+	text, f.head = f.head+text, ""
+	f.raw(text)
+}
+
+// raw writes text. A failed write ends the drawing, never the run.
+func (f *Flow) raw(text string) {
 	if f.err == nil {
 		_, f.err = io.WriteString(f.w, text)
 	}
@@ -133,7 +142,7 @@ func (f *Flow) put(text string) {
 // hide takes the spinner off the screen and starts its wait anew.
 func (f *Flow) hide() {
 	if f.spin != nil {
-		f.put(f.spin.hide())
+		f.raw(f.spin.hide())
 	}
 }
 
@@ -154,7 +163,7 @@ func (f *Flow) ensure(h event.Header, state string) {
 // header prints a state at its margin.
 func (f *Flow) header(h event.Header, state, kind, note string) {
 	f.pauseStream()
-	line := margin(h) + f.style.mark(markState) + " " + f.style.paint(bold, OneLine(state))
+	line := f.style.mark(markState) + " " + f.style.paint(bold, OneLine(state))
 	if kind != "" {
 		line += f.style.paint(dim, " ("+OneLine(kind)+")")
 	}
@@ -164,22 +173,22 @@ func (f *Flow) header(h event.Header, state, kind, note string) {
 	if note != "" {
 		line += f.style.paint(dim, " · "+OneLine(note))
 	}
-	f.put(line + "\n")
+	wrapped(f.put, margin(h), f.style.Width, line)
 	f.last = place{h.SessionID, state}
 	f.seen[f.last] = true
 	f.flushHeld()
 }
 
-// inside prints a line within the state.
+// inside prints a line within the state, wrapped to the terminal.
 func (f *Flow) inside(h event.Header, line string) {
 	f.pauseStream()
-	f.put(margin(h) + "  " + line + "\n")
+	wrapped(f.put, margin(h)+"  ", f.style.Width, line)
 }
 
 // fact prints a line within the state, or holds it until there is one.
 func (f *Flow) fact(h event.Header, line string) {
 	if f.last == (place{}) {
-		f.held = append(f.held, margin(h)+"  "+line+"\n")
+		wrapped(func(text string) { f.held = append(f.held, text) }, margin(h)+"  ", f.style.Width, line)
 		return
 	}
 	f.inside(h, line)
@@ -203,12 +212,7 @@ func margin(h event.Header) string {
 
 // quoterFor returns a quoter for words said in h's session, behind m.
 func (f *Flow) quoterFor(h event.Header, m mark) quoter {
-	prefix := margin(h) + "  " + f.style.mark(m)
-	q := quoter{write: f.put, prefix: prefix}
-	if f.style.Width > 0 {
-		q.columns = max(20, f.style.Width-width(prefix)-2)
-	}
-	return q
+	return newQuoter(f.put, margin(h)+"  "+f.style.mark(m), f.style.Width)
 }
 
 // quoted prints text whole.

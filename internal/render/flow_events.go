@@ -2,6 +2,7 @@ package render
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,10 @@ var ownEvent = map[string]bool{
 
 // maxError is how much of a failed call's answer is shown, in columns.
 const maxError = 200
+
+// refusedScope is the scope of the warning that an arrival was turned away. Of
+// such an arrival a person sees the verdict alone, which gives the reason.
+const refusedScope = "refused"
 
 // draw prints one event. State changes print a header; the rest prints inside
 // the state it names.
@@ -65,6 +70,9 @@ func (f *Flow) draw(e event.Event) {
 	case event.AgentText:
 		f.text(h, p)
 	case event.Warning:
+		if p.Scope == refusedScope {
+			return
+		}
 		scope := OneLine(p.Scope)
 		if scope != "" {
 			scope += ": "
@@ -156,7 +164,11 @@ func (f *Flow) toolLine(m mark, c pendingCall, tail string) string {
 func (f *Flow) take(id string) (pendingCall, bool) {
 	for i, c := range f.calls {
 		if c.id == id {
-			f.calls = append(f.calls[:i:i], f.calls[i+1:]...)
+			if i == 0 { // most calls come back in order
+				f.calls = f.calls[1:]
+			} else {
+				f.calls = slices.Delete(f.calls, i, i+1)
+			}
 			return c, true
 		}
 	}

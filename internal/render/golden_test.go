@@ -48,8 +48,8 @@ func golden(t *testing.T, name string, draw func(io.Writer) error) string {
 // Streams as tests know them.
 var (
 	pipe     = Style{}
-	console  = Style{Color: true, Glyphs: true, TTY: true, Width: 80}
-	noColour = Style{TTY: true, Width: 80}
+	console  = Style{Color: true, Glyphs: true, TTY: true, Width: 80, Console: true}
+	noColour = Style{TTY: true, Width: 80, Console: true}
 )
 
 var start = time.Date(2026, 3, 14, 9, 26, 53, 589_000_000, time.UTC)

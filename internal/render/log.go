@@ -104,7 +104,7 @@ func Transcript(w io.Writer, st Style, log SessionLog) error {
 		p.line(0, st.paint(bold, OneLine(who))+st.paint(dim, "  "+OneLine(m.State)+"  "+m.TS))
 		p.quote(m.Text)
 		for _, c := range m.ToolCalls {
-			p.line(1, st.mark(markTool)+" "+OneLine(c.Tool)+" "+value(c.Args))
+			p.wrap(1, st.mark(markTool)+" "+OneLine(c.Tool)+" "+value(c.Args))
 		}
 	}
 	if len(log.Trail) > 0 {
@@ -119,10 +119,7 @@ func (p *page) quote(text string) {
 	if strings.TrimSpace(text) == "" {
 		return
 	}
-	q := quoter{write: func(s string) { p.b.WriteString(s) }, prefix: "  " + p.style.mark(markQuote)}
-	if p.style.Width > 0 {
-		q.columns = max(20, p.style.Width-5)
-	}
+	q := newQuoter(p.add, "  "+p.style.mark(markQuote), p.style.Width)
 	q.add(text)
 	q.end()
 }

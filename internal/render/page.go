@@ -3,8 +3,6 @@ package render
 import (
 	"io"
 	"strings"
-
-	"github.com/charmbracelet/lipgloss"
 )
 
 // page gathers what is printed in one write.
@@ -14,13 +12,27 @@ type page struct {
 	gap   bool // a blank line is due before the next one
 }
 
-// line adds a line, indented by level.
+// line adds a line, indented by level, as it is: a command, or what was laid out
+// to fit.
 func (p *page) line(level int, text string) {
+	p.due()
+	p.b.WriteString(strings.Repeat("  ", level) + text + "\n")
+}
+
+// wrap adds a line, indented by level and wrapped to the terminal.
+func (p *page) wrap(level int, text string) {
+	p.due()
+	wrapped(p.add, strings.Repeat("  ", level), p.style.Width, text)
+}
+
+func (p *page) add(text string) { p.b.WriteString(text) }
+
+// due adds the blank line that is due.
+func (p *page) due() {
 	if p.gap {
 		p.b.WriteByte('\n')
 		p.gap = false
 	}
-	p.b.WriteString(strings.Repeat("  ", level) + text + "\n")
 }
 
 // blank separates what came from what comes; nothing at the end of a page.
@@ -29,7 +41,7 @@ func (p *page) blank() { p.gap = p.b.Len() > 0 }
 // field adds a named value within a record, nothing when it is empty.
 func (p *page) field(name, value string) {
 	if value != "" {
-		p.line(1, p.style.paint(dim, name+":")+" "+value)
+		p.wrap(1, p.style.paint(dim, name+":")+" "+value)
 	}
 }
 
@@ -41,13 +53,11 @@ func (p *page) heading(name string) {
 
 // text adds a paragraph of somebody else's words, wrapped to the terminal.
 func (p *page) text(level int, text string) {
-	text = strings.TrimRight(Clean(text), "\n ")
-	if w := p.style.Width; w > 0 {
-		text = lipgloss.NewStyle().Width(max(20, w-2*level)).Render(text)
-	}
-	for line := range strings.Lines(text) {
-		p.line(level, strings.TrimRight(line, " \n"))
-	}
+	p.due()
+	indent := strings.Repeat("  ", level)
+	q := quoter{filler: newFiller(p.add, indent, indent, p.style.Width)}
+	q.add(text)
+	q.end()
 }
 
 func (p *page) to(w io.Writer) error {

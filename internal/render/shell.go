@@ -52,12 +52,32 @@ func Command(words ...string) string {
 	return strings.Join(quoted, " ")
 }
 
+// blankWords stand where a person puts words of their own.
+const blankWords = `"…"`
+
 // sessionCommand is a command on a session. An id that looks like a flag goes
 // behind --, after the flags.
 func (o VerdictOptions) sessionCommand(verb, id string, rest ...string) string {
-	words := []string{o.program(), verb}
+	words := append([]string{o.program()}, strings.Fields(verb)...)
 	if strings.HasPrefix(id, "-") {
 		return Command(slices.Concat(words, rest, o.Flags, []string{"--", id})...)
 	}
 	return Command(slices.Concat(words, []string{id}, rest, o.Flags)...)
+}
+
+// words is a command on a session that takes a person's words: behind the last
+// of rest when that is a flag, else behind the id; the flags come last.
+func (o VerdictOptions) words(verb, id string, rest ...string) string {
+	head := Command(append([]string{o.program(), verb}, rest...)...)
+	flags := ""
+	if len(o.Flags) > 0 {
+		flags = " " + Command(o.Flags...)
+	}
+	switch dashed := strings.HasPrefix(id, "-"); {
+	case dashed && len(rest) > 0:
+		return head + " " + blankWords + flags + " -- " + ShellWord(id)
+	case dashed:
+		return head + flags + " -- " + ShellWord(id) + " " + blankWords
+	}
+	return Command(append([]string{o.program(), verb, id}, rest...)...) + " " + blankWords + flags
 }

@@ -49,7 +49,7 @@ func (s *spinner) run() {
 			return
 		case <-tick.C:
 			s.flow.mu.Lock()
-			s.flow.put(s.turn())
+			s.flow.raw(s.turn())
 			s.flow.mu.Unlock()
 		}
 	}

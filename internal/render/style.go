@@ -17,6 +17,10 @@ type Style struct {
 	Glyphs bool // ✔ ◆ ✖ and friends; else ASCII marks
 	TTY    bool // the stream is a terminal that can redraw a line
 	Width  int  // columns; 0: unbounded
+
+	// Console says that the stream is a terminal, a dumb one too: the control
+	// characters of others must not reach it.
+	Console bool
 }
 
 // Detect returns the style of the stream w. It looks through nothing: a wrapped
@@ -46,7 +50,7 @@ func NewStyle(tty bool, width int, lookup func(string) (string, bool)) Style {
 		v, _ := lookup(name)
 		return v
 	}
-	s := Style{TTY: tty, Width: width}
+	s := Style{TTY: tty, Width: width, Console: tty}
 	if !tty {
 		s.Width = 0
 	}

@@ -17,14 +17,14 @@ func TestColourAndGlyphsNeedATerminalAndAnUnsetNoColor(t *testing.T) {
 		env  map[string]string
 		want Style
 	}{
-		{"a terminal has colour, glyphs and a width", true, nil, Style{Color: true, Glyphs: true, TTY: true, Width: 90}},
+		{"a terminal has colour, glyphs and a width", true, nil, Style{Color: true, Glyphs: true, TTY: true, Width: 90, Console: true}},
 		{"a pipe has none of them", false, nil, Style{}},
-		{"NO_COLOR takes colour and glyphs from a terminal", true, map[string]string{"NO_COLOR": "1"}, Style{TTY: true, Width: 90}},
-		{"an empty NO_COLOR counts as unset", true, map[string]string{"NO_COLOR": ""}, Style{Color: true, Glyphs: true, TTY: true, Width: 90}},
+		{"NO_COLOR takes colour and glyphs from a terminal", true, map[string]string{"NO_COLOR": "1"}, Style{TTY: true, Width: 90, Console: true}},
+		{"an empty NO_COLOR counts as unset", true, map[string]string{"NO_COLOR": ""}, Style{Color: true, Glyphs: true, TTY: true, Width: 90, Console: true}},
 		{"CLICOLOR_FORCE colours a pipe, which still has no cursor", false, map[string]string{"CLICOLOR_FORCE": "1"}, Style{Color: true, Glyphs: true}},
-		{"CLICOLOR_FORCE wins over NO_COLOR", true, map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, Style{Color: true, Glyphs: true, TTY: true, Width: 90}},
+		{"CLICOLOR_FORCE wins over NO_COLOR", true, map[string]string{"CLICOLOR_FORCE": "1", "NO_COLOR": "1"}, Style{Color: true, Glyphs: true, TTY: true, Width: 90, Console: true}},
 		{"CLICOLOR_FORCE=0 forces nothing", false, map[string]string{"CLICOLOR_FORCE": "0"}, Style{}},
-		{"a dumb terminal has a width and nothing else", true, map[string]string{"TERM": "dumb"}, Style{Width: 90}},
+		{"a dumb terminal has a width and nothing else", true, map[string]string{"TERM": "dumb"}, Style{Width: 90, Console: true}},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestColourAndGlyphsNeedATerminalAndAnUnsetNoColor(t *testing.T) {
 }
 
 func TestPlainKeepsTheTerminalButTakesColourAndGlyphs(t *testing.T) {
-	if got, want := console.Plain(), (Style{TTY: true, Width: 80}); got != want {
+	if got, want := console.Plain(), (Style{TTY: true, Width: 80, Console: true}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }

@@ -116,6 +116,7 @@ func (r *SuiteReport) Workflow(slug string) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.at = nil // of the workflow before
 	r.put(r.hide() + r.st.paint(bold, OneLine(slug)) + "\n")
 }
 

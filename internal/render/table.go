@@ -8,9 +8,17 @@ import (
 // gutter is the space between two columns.
 const gutter = 2
 
+// maxPad is how wide a column of an unbounded table is made; a longer cell is
+// whole and stands out.
+const maxPad = 256
+
+// minName is how much of an overlong first cell is kept beside the last column.
+const minName = 8
+
 // A column of a table. A table that is too wide for the terminal first cuts the
-// columns that have a min, the widest first; then it leaves out whole columns, in the order of leave; the one that never
-// leaves (leave 0) is cut when nothing else helps.
+// columns that have a min, the widest first; then it leaves out whole columns,
+// in the order of leave; those that never leave (leave 0) are cut when nothing
+// else helps.
 type column struct {
 	name  string
 	min   int // width that it keeps; 0: never cut
@@ -29,8 +37,13 @@ func (t *table) row(cells ...string) { t.rows = append(t.rows, cells) }
 // note adds a row of a first cell and free text over the other columns.
 func (t *table) note(first, text string) { t.rows = append(t.rows, []string{first, text}) }
 
-// fit returns the width of each column, -1 for one that is left out.
+// fit returns the width of each column, -1 for one that is left out. No column
+// needs more than the whole limit.
 func (t *table) fit(limit int) []int {
+	most := limit
+	if limit <= 0 {
+		most = maxPad
+	}
 	natural := make([]int, len(t.columns))
 	leaves := 0
 	for i, c := range t.columns {
@@ -40,6 +53,7 @@ func (t *table) fit(limit int) []int {
 				natural[i] = max(natural[i], width(row[i]))
 			}
 		}
+		natural[i] = min(natural[i], most)
 		leaves = max(leaves, c.leave)
 	}
 	if limit <= 0 {
@@ -54,6 +68,10 @@ func (t *table) fit(limit int) []int {
 			}
 		}
 		t.shrink(widths, limit, func(c column) int { return c.min })
+		if over(widths, limit) > 0 && gone == leaves-1 && natural[0] > t.columns[0].min {
+			// An overlong name is cut further before the last other column leaves.
+			t.shrink(widths, limit, func(c column) int { return min(c.min, minName) })
+		}
 		if over(widths, limit) <= 0 {
 			return widths
 		}
@@ -101,7 +119,10 @@ func (t *table) print(p *page, paint func(column, cell string) accent) {
 	p.line(0, t.layout(p.style, head, widths, func(string, string) accent { return bold }))
 	for _, row := range t.rows {
 		if len(row) != len(t.columns) {
-			line := cut(row[0], widths[0]) + strings.Repeat(" ", max(0, widths[0]-width(row[0]))+gutter) + row[1]
+			if limit > 0 {
+				row[0] = cut(row[0], widths[0])
+			}
+			line := row[0] + strings.Repeat(" ", max(0, widths[0]-width(row[0]))+gutter) + row[1]
 			p.line(0, cut(line, limit))
 			continue
 		}
@@ -118,7 +139,10 @@ func (t *table) layout(st Style, cells []string, widths []int, paint func(column
 		if i > 0 {
 			b.WriteString(strings.Repeat(" ", gutter))
 		}
-		text := cut(cell, widths[i])
+		text := cell
+		if st.Width > 0 {
+			text = cut(cell, widths[i])
+		}
 		pad := strings.Repeat(" ", max(0, widths[i]-width(text)))
 		text = st.paint(paint(t.columns[i].name, cell), text)
 		if t.columns[i].right {

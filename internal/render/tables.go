@@ -12,12 +12,16 @@ import (
 	"github.com/archmax-ai/archmax/internal/session"
 )
 
+// mintedID is how wide the id of a session is that nobody named (session.Mint):
+// longer ones are cut so that the other columns stay.
+const mintedID = 28
+
 // SessionsTable prints the listing: id, workflow, title, status, state, age
 // (since the last update), due. now is the clock of age and due.
 func SessionsTable(w io.Writer, st Style, list Sessions, now time.Time) error {
 	p := &page{style: st}
 	t := &table{columns: []column{
-		{name: "id"},
+		{name: "id", min: mintedID},
 		{name: "workflow", min: 5, leave: 4},
 		{name: "title", min: 5, leave: 1},
 		{name: "status", leave: 6},
@@ -117,7 +121,7 @@ func OneSession(w io.Writer, st Style, s Summary, opts VerdictOptions) error {
 			if vars[name].Locked {
 				lock = st.paint(dim, "  (locked)")
 			}
-			p.line(1, OneLine(name)+" = "+value(vars[name].Value)+lock)
+			p.wrap(1, OneLine(name)+" = "+value(vars[name].Value)+lock)
 		}
 	}
 	if s.Trail != nil && len(*s.Trail) > 0 {
@@ -127,7 +131,7 @@ func OneSession(w io.Writer, st Style, s Summary, opts VerdictOptions) error {
 	if s.Files != nil && len(*s.Files) > 0 {
 		p.heading("files")
 		for _, f := range *s.Files {
-			p.line(1, OneLine(f.Path)+st.paint(dim, "  "+Size(f.Size)))
+			p.wrap(1, OneLine(f.Path)+st.paint(dim, "  "+Size(f.Size)))
 		}
 	}
 	if s.Usage != nil {
@@ -149,7 +153,7 @@ func (p *page) trail(steps []runtime.TrailStep) {
 		if step.Status != "" {
 			line += " " + OneLine(step.Status)
 		}
-		p.line(1, line+because(step.Reason))
+		p.wrap(1, line+because(step.Reason))
 	}
 }
 
@@ -181,13 +185,20 @@ func UsageText(w io.Writer, st Style, u UsageTable) error {
 		{name: "cache w", leave: 1, right: true},
 		{name: "cost", leave: 7, right: true},
 	}}
+	if u.Total.UnknownCalls > 0 {
+		t.columns = append(t.columns, column{}) // never left out: without it the sums look whole
+	}
 	add := func(key string, r UsageTotal) {
 		cost := ""
 		if r.CostUSD != nil {
 			cost = Dollars(*r.CostUSD)
 		}
-		t.row(key, Count(int64(r.Sessions)), Count(r.ModelCalls), known(r.InputTokens), known(r.OutputTokens),
-			known(r.CacheReadTokens), known(r.CacheCreationTokens), cost)
+		cells := []string{key, Count(int64(r.Sessions)), Count(r.ModelCalls), known(r.InputTokens), known(r.OutputTokens),
+			known(r.CacheReadTokens), known(r.CacheCreationTokens), cost}
+		if u.Total.UnknownCalls > 0 {
+			cells = append(cells, unknown(r.UnknownCalls))
+		}
+		t.row(cells...)
 	}
 	for _, r := range u.Rows {
 		key := OneLine(r.Key)
@@ -199,6 +210,14 @@ func UsageText(w io.Writer, st Style, u UsageTable) error {
 	add("total", u.Total)
 	t.print(p, func(string, string) accent { return noInk })
 	return p.to(w)
+}
+
+// unknown says how many calls the numbers before it leave out.
+func unknown(calls int64) string {
+	if calls == 0 {
+		return ""
+	}
+	return "· " + unknownCalls(calls)
 }
 
 func known(n *int64) string {
@@ -222,16 +241,16 @@ func WorkflowsTable(w io.Writer, st Style, list Workflows) error {
 		if wf.Disabled {
 			line += st.paint(yellow, "  (disabled)")
 		}
-		p.line(0, line)
+		p.wrap(0, line)
 		if wf.Error != "" {
-			p.line(1, st.mark(markError)+" "+OneLine(wf.Error))
+			p.wrap(1, st.mark(markError)+" "+OneLine(wf.Error))
 		}
 		for _, t := range wf.Triggers {
 			line := OneLine(t.ID) + "(" + names(t.Requires) + ")"
 			if len(t.Returns) > 0 {
 				line += " " + st.mark(markGo) + " " + names(t.Returns)
 			}
-			p.line(1, line)
+			p.wrap(1, line)
 		}
 	}
 	return p.to(w)
@@ -241,7 +260,7 @@ func WorkflowsTable(w io.Writer, st Style, list Workflows) error {
 // states with their edges.
 func OneWorkflowText(w io.Writer, st Style, wf WorkflowInfo) error {
 	p := &page{style: st}
-	p.line(0, strings.TrimRight(st.paint(bold, OneLine(wf.Workflow))+"  "+OneLine(wf.Title), " "))
+	p.wrap(0, strings.TrimRight(st.paint(bold, OneLine(wf.Workflow))+"  "+OneLine(wf.Title), " "))
 	p.field("file", OneLine(wf.File))
 	p.field("spec", OneLine(wf.SpecHash))
 	if wf.Disabled {
@@ -252,12 +271,12 @@ func OneWorkflowText(w io.Writer, st Style, wf WorkflowInfo) error {
 		p.heading("triggers")
 	}
 	for _, t := range wf.Triggers {
-		p.line(1, st.paint(bold, OneLine(t.ID))+" enters "+OneLine(t.State)+because(t.Description))
+		p.wrap(1, st.paint(bold, OneLine(t.ID))+" enters "+OneLine(t.State)+because(t.Description))
 		for _, e := range t.Requires {
-			p.line(2, "requires "+e.String()+because(e.Description))
+			p.wrap(2, "requires "+e.String()+because(e.Description))
 		}
 		for _, e := range t.Returns {
-			p.line(2, "returns "+e.String()+because(e.Description))
+			p.wrap(2, "returns "+e.String()+because(e.Description))
 		}
 	}
 	if len(wf.States) > 0 {
@@ -265,13 +284,13 @@ func OneWorkflowText(w io.Writer, st Style, wf WorkflowInfo) error {
 	}
 	for _, s := range wf.States {
 		line := st.mark(markState) + " " + st.paint(bold, OneLine(s.State)) + st.paint(dim, " ("+string(s.Kind)+")")
-		p.line(1, line+because(s.Title))
+		p.wrap(1, line+because(s.Title))
 		for _, e := range s.Transitions {
 			edge := st.mark(markGo) + " " + OneLine(e.To)
 			if e.Type != "" && e.Type != "none" {
 				edge += " (" + string(e.Type) + ")"
 			}
-			p.line(2, edge+because(e.Description))
+			p.wrap(2, edge+because(e.Description))
 		}
 	}
 	return p.to(w)

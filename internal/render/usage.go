@@ -26,9 +26,17 @@ func UsageLine(u runtime.UsageReport) string {
 		parts = append(parts, Dollars(*u.CostUSD))
 	}
 	if len(parts) > 0 && u.UnknownCalls > 0 {
-		parts = append(parts, plural(int(u.UnknownCalls), "call")+" unknown")
+		parts = append(parts, unknownCalls(u.UnknownCalls))
 	}
 	return strings.Join(parts, " · ")
+}
+
+// unknownCalls says how many calls did not report what they used.
+func unknownCalls(n int64) string {
+	if n == 1 {
+		return "1 call unknown"
+	}
+	return Count(n) + " calls unknown"
 }
 
 func cacheText(u runtime.UsageReport) string {

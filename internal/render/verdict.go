@@ -15,6 +15,7 @@ import (
 type VerdictOptions struct {
 	Program string   // "" is archmax
 	Flags   []string // words to repeat in every command, unquoted: "--root", "/my files"
+	Gone    bool     // the session is not kept (--ephemeral): no command can go on with it
 }
 
 func (o VerdictOptions) program() string {
@@ -37,14 +38,15 @@ func Verdict(w io.Writer, st Style, out *runtime.Outcome, opts VerdictOptions) e
 	case runtime.KindCompleted:
 		p.verdict(markOK, "completed", out.SessionID)
 		for _, name := range slices.Sorted(maps.Keys(out.Returns)) {
-			p.line(1, st.paint(dim, "returns ")+OneLine(name)+" = "+valueSummary(out.Returns[name]))
+			p.wrap(1, st.paint(dim, "returns ")+OneLine(name)+" = "+valueSummary(out.Returns[name]))
 		}
+		p.follow("go on: ", opts.words("send", out.SessionID), opts)
 	case runtime.KindParked:
 		p.park(out.SessionID, session.Channel(out.ParkedChannel), out.Pending, opts)
 	case runtime.KindFailed:
 		p.failed(out, opts)
 	default:
-		p.rejected(out)
+		p.rejected(out, opts)
 	}
 	if usage := UsageLine(out.TurnUsage); usage != "" {
 		p.line(0, st.paint(dim, usage))
@@ -65,7 +67,7 @@ func (p *page) verdict(m mark, words, id string) {
 	if id != "" {
 		line += "  " + p.style.paint(bold, Clean(id))
 	}
-	p.line(0, line)
+	p.line(0, line) // whole: the id is copied
 }
 
 func (p *page) park(id string, channel session.Channel, pending any, opts VerdictOptions) {
@@ -84,11 +86,21 @@ func (p *page) park(id string, channel session.Channel, pending any, opts Verdic
 		p.field("waits for", OneLine(record.Reason))
 		p.field("until", OneLine(record.ResumeAt))
 		p.blank()
-		p.line(1, p.style.paint(dim, "answer it, or deliver an event:"))
-		p.line(2, opts.sessionCommand("send", id)+` "…"`)
-		p.line(2, opts.sessionCommand("deliver", id, "--trigger", "manual"))
+		p.way("to answer it in words:", opts.words("send", id))
+		p.way("to deliver an event that says something:", opts.words("deliver", id, "--trigger", "manual", "--message"))
+		if record.ResumeAt == "" {
+			p.way("to go on without a word:", opts.sessionCommand("deliver", id, "--trigger", "manual"))
+		} else {
+			p.way("to go on without a word, once the time has come:", opts.sessionCommand("deliver", id, "--trigger", "timer"))
+		}
 		p.blank()
 	}
+}
+
+// way adds a command, whole, below what it is for.
+func (p *page) way(when, command string) {
+	p.wrap(1, p.style.paint(dim, when))
+	p.line(2, command)
 }
 
 // pending prints the record a person decides on, without its edges.
@@ -109,7 +121,7 @@ func (p *page) edge(t session.PendingTransition) {
 	if t.Type != "" && t.Type != "none" {
 		line += " (" + p.style.paint(edgeInk(t.Type), OneLine(t.Type)) + ")"
 	}
-	p.line(1, line+because(t.Description))
+	p.wrap(1, line+because(t.Description))
 }
 
 func edgeInk(kind string) accent {
@@ -130,28 +142,45 @@ func (p *page) failed(out *runtime.Outcome, opts VerdictOptions) {
 	p.verdict(markFailed, strings.TrimSpace("failed "+code), out.SessionID)
 	p.field("state", OneLine(out.State))
 	p.field("reason", OneLine(reason))
-	if slices.Contains(resumable, code) {
+	switch {
+	case opts.Gone:
+	case slices.Contains(resumable, code):
 		p.resume(out.SessionID, opts)
+	default:
+		p.follow("see why: ", opts.sessionCommand("sessions log", out.SessionID), opts)
 	}
 }
 
 // resume shows how a turn that broke off is continued.
 func (p *page) resume(id string, opts VerdictOptions) {
 	p.blank()
-	p.line(1, p.style.paint(dim, "go on where it stood:"))
-	p.line(2, opts.sessionCommand("send", id, "--resume"))
+	p.way("go on where it stood:", opts.Resume(id))
 	p.blank()
 }
 
-func (p *page) rejected(out *runtime.Outcome) {
+// Resume is the command that continues a session's turn where it stood.
+func (o VerdictOptions) Resume(id string) string { return o.sessionCommand("send", id, "--resume") }
+
+func (p *page) rejected(out *runtime.Outcome, opts VerdictOptions) {
 	p.verdict(markReject, "rejected", out.SessionID)
 	p.field("state", OneLine(out.State))
-	p.field("reason", OneLine(out.Rejected))
+	if len(out.Issues) == 0 { // the issues are the reason, one a line
+		p.field("reason", OneLine(out.Rejected))
+	}
 	for _, issue := range out.Issues {
-		p.line(2, p.style.mark(markError)+" "+p.style.paint(bold, OneLine(issue.Name))+because(issue.Message))
+		p.wrap(1, p.style.mark(markError)+" "+OneLine(issue.Message))
 	}
 	if out.Refused {
-		p.line(1, p.style.paint(dim, "the arrival was turned away; nothing was written"))
+		p.wrap(1, p.style.paint(dim, "the arrival was turned away; nothing was written"))
+		return
+	}
+	p.follow("see why: ", opts.sessionCommand("sessions log", out.SessionID), opts)
+}
+
+// follow adds the command that a finished session leads to, on one dim line.
+func (p *page) follow(what, command string, opts VerdictOptions) {
+	if !opts.Gone {
+		p.line(1, p.style.paint(dim, what+command))
 	}
 }
 
@@ -169,7 +198,7 @@ func Reply(w io.Writer, st Style, reply string) error {
 	if reply == "" {
 		return nil
 	}
-	if st.TTY {
+	if st.Console {
 		reply = Clean(reply)
 	}
 	if !strings.HasSuffix(reply, "\n") {

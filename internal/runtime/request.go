@@ -124,7 +124,7 @@ func (t *turn) request(state *spec.State, say session.SayDue) (*model.Request, s
 		Role: model.RoleAgent, State: state.Slug, Model: t.modelOf(state),
 		Static: t.static(), Volatile: t.block(state, say),
 		Messages: newestImages(t.compacted(), t.rt.opts.ImageKeep), Tools: t.toolsOf(state),
-		Cache: t.cacheOf(), Position: s.Cassette[string(model.RoleAgent)],
+		Cache: t.cacheOf(), Position: s.Cassette[string(model.RoleAgent)], Optional: say != "",
 	}
 	return req, t.storePrompt(req)
 }

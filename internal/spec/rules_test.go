@@ -238,3 +238,16 @@ func TestDiagnosticsNameTheirField(t *testing.T) {
 func TestAnAliasedMistakeIsToldOnce(t *testing.T) {
 	wantMarked(t, "instructions: x\nstates:\n  a:\n    triggers: { manual: }\n    tools: &t { allow: [⟦task-tool⟧task] }\n  b:\n    tools: *t\n")
 }
+
+func TestTheHintOfASecondEdgeFitsTheKindOfState(t *testing.T) {
+	for kind, want := range map[string]string{
+		"agent": "keep one edge, and say in its description when to take it",
+		"human": "a decision is told by its target alone: lead each label to a state of its own",
+	} {
+		_, list := Parse("refund", "workflows/refund/workflow.yaml", []byte(start+"    transitions: [{ to: ask, description: x }]\n  ask:\n    type: "+kind+
+			"\n    instructions: x\n    transitions: [{ to: draft, type: approve, description: x }, { to: draft, type: reject, description: x }]\n"))
+		if len(list) != 1 || list[0].Hint != want {
+			t.Errorf("%s: %v", kind, list)
+		}
+	}
+}

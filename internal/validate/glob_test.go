@@ -41,10 +41,25 @@ func TestMeetFindsATextOfBothGlobs(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"**", "**", true}, {"*", "*", true}, {"a", "a", true}, {"a", "b", false}, {"a*", "*b", true}, {"a*c", "*b*", true},
-		{"reports/**", "**/secret.md", true}, {"reports/*", "reports/a/b", false}, {"a/**/z", "**/m/**", true},
-		{"[a-m]*", "[n-z]*", false}, {"[a-m]*", "m?", true}, {"a/*", "**", true}, {"*.md", "x*", true}, {"*.md", "*.txt", false},
-		{"a/b", "a/**/b", true}, {"a", "a/**", true}, {"a/b/c", "a/*", false}, {"?", "??", false}, {"[^a]", "a", false},
+		{"**", "**", true},
+		{"*", "*", true},
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a*", "*b", true},
+		{"a*c", "*b*", true},
+		{"reports/**", "**/secret.md", true},
+		{"reports/*", "reports/a/b", false},
+		{"a/**/z", "**/m/**", true},
+		{"[a-m]*", "[n-z]*", false},
+		{"[a-m]*", "m?", true},
+		{"a/*", "**", true},
+		{"*.md", "x*", true},
+		{"*.md", "*.txt", false},
+		{"a/b", "a/**/b", true},
+		{"a", "a/**", true},
+		{"a/b/c", "a/*", false},
+		{"?", "??", false},
+		{"[^a]", "a", false},
 		{"e*", "eu", true},
 	} {
 		text, ok := meet(parsed(t, tt.a)[0], parsed(t, tt.b)[0])

@@ -52,8 +52,10 @@ states:
 	{"states in flow style that nothing leads to", `
 { instructions: Help., states: { a: { triggers: { manual: } }, ⟦unreachable-state⟧b: , ⟦unreachable-state⟧"c": {} } }
 `},
-	{"a state that nothing leads to, with CRLF and a byte order mark",
-		"\uFEFFinstructions: Help.\r\nstates:\r\n  a: { triggers: { manual: } }\r\n  ⟦unreachable-state⟧b:\r\n"},
+	{
+		"a state that nothing leads to, with CRLF and a byte order mark",
+		"\uFEFFinstructions: Help.\r\nstates:\r\n  a: { triggers: { manual: } }\r\n  ⟦unreachable-state⟧b:\r\n",
+	},
 	{"a trap of two states", `
 instructions: Help.
 states:
