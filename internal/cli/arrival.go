@@ -256,6 +256,7 @@ func (o *arrivalOptions) verdictOptions() render.VerdictOptions {
 	if o.Record != "" {
 		v.Flags = append(v.Flags, "--record", o.Record)
 	}
+	v.Gone = o.Ephemeral
 	return v
 }
 

@@ -141,7 +141,7 @@ func (o *logOptions) requests(ctx context.Context) error {
 const followCheck = time.Second
 
 // follow prints the events from the first on and goes on while the session's
-// turn is at work.
+// turn is at work; then it tells how that ended.
 func (o *logOptions) follow(ctx context.Context, store session.Store) error {
 	start, err := store.Load(ctx, o.ID)
 	if err != nil {
@@ -149,11 +149,16 @@ func (o *logOptions) follow(ctx context.Context, store session.Store) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	show := func(e event.Event) error { return render.EventLine(o.deps.io.Out, e) }
+	d := o.deps
+	show := func(e event.Event) error { return render.EventLine(d.io.Out, e) }
+	tell := func(*session.State) error { return nil } // the last events are the verdict
 	if !o.Events {
-		flow := render.NewFlow(o.deps.io.Out, o.deps.outStyle(), render.FlowOptions{})
+		flow := render.NewFlow(d.io.Out, d.outStyle(), render.FlowOptions{})
 		defer flow.Close()
 		show = func(e event.Event) error { flow.Event(e); return nil }
+		tell = func(s *session.State) error {
+			return errors.Join(flow.Close(), render.Verdict(d.io.Out, d.outStyle(), render.Ended(s), d.verdictOptions()))
+		}
 	}
 	go watch(ctx, cancel, store, o.ID)
 	state := session.NewState()
@@ -170,19 +175,35 @@ func (o *logOptions) follow(ctx context.Context, store session.Store) error {
 		if err != nil {
 			return err
 		}
-		o.deps.io.Flush()
-		if state.Seq >= start.Seq && !state.TurnOpen && state.Say == "" {
-			return nil
+		d.io.Flush()
+		if state.Seq >= start.Seq && !state.TurnOpen && state.Say == "" && state.Status != session.StatusRunning {
+			return tell(state)
 		}
 	}
-	if cause := context.Cause(ctx); !errors.Is(cause, errLeft) {
+	left := &failure{code: "session-interrupted", message: fmt.Sprintf("session %s: the process that ran it is gone", o.ID), hint: fmt.Sprintf("`%s` finishes its turn", d.verdictOptions().Resume(o.ID))}
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errLeft):
+		return left
+	case !errors.Is(cause, errUnsaid):
 		return cause
 	}
-	return &failure{code: "session-interrupted", message: fmt.Sprintf("session %s: the process that ran it is gone", o.ID), hint: fmt.Sprintf("`%s` finishes its turn", render.Command("archmax", "send", o.ID, "--resume"))}
+	if err := tell(state); err != nil {
+		return err
+	}
+	due := "the agent's message about its park"
+	if state.Say == session.SayReply {
+		due = "the agent's reply to the last message"
+	}
+	left.message += ", and " + due + " is still due"
+	left.hint = fmt.Sprintf("`%s` has it said", d.verdictOptions().Resume(o.ID))
+	return left
 }
 
-// errLeft is why watch ends a follow.
-var errLeft = errors.New("the process is gone")
+// Why watch ends a follow.
+var (
+	errLeft   = errors.New("the process is gone")
+	errUnsaid = errors.New("the process is gone, the session is parked and the agent was to say something")
+)
 
 // watch ends ctx when nobody works on the session any more. It ends with ctx.
 func watch(ctx context.Context, end context.CancelCauseFunc, store session.Store, id string) {
@@ -193,12 +214,30 @@ func watch(ctx context.Context, end context.CancelCauseFunc, store session.Store
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			if s, err := store.Load(ctx, id); err == nil && s.Status == session.StatusInterrupted {
+			s, err := store.Load(ctx, id)
+			switch {
+			case err != nil:
+			case s.Status == session.StatusInterrupted:
 				end(errLeft)
+				return
+			case s.Say != "" && unsaid(ctx, store, id):
+				end(errUnsaid)
 				return
 			}
 		}
 	}
+}
+
+// unsaid reports whether the agent is to say something on a parked session and
+// nobody is there to let it. A park's status does not tell; who can take the
+// lock knows.
+func unsaid(ctx context.Context, store session.Store, id string) bool {
+	w, err := store.Open(ctx, id, false)
+	if err != nil {
+		return false
+	}
+	defer w.Close()
+	return w.State().Say != ""
 }
 
 func newSessionsCatCmd(d *deps) *cobra.Command {
@@ -251,6 +290,9 @@ func catRun(ctx context.Context, d *deps, store session.Store, open func() (*Wor
 	}
 	if err != nil {
 		return &failure{code: "file-not-found", message: fmt.Sprintf("session %s: cannot read %s: %s", id, name, cause(err)), hint: fmt.Sprintf("`%s` lists its files", render.Command("archmax", "sessions", id)), err: err}
+	}
+	if d.io.OutTTY { // an approver reads evidence that others wrote
+		content = []byte(render.Clean(string(content)))
 	}
 	_, err = d.io.Out.Write(content)
 	return err

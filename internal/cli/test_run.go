@@ -91,7 +91,7 @@ func (o *testOptions) endpointSet(ws *Workspace, m *spec.Machine) error {
 	var missing *failure
 	if errors.As(err, &missing) {
 		own := *missing
-		own.hint = "set ARCHMAX_API_BASE_URL, ARCHMAX_API_KEY and ARCHMAX_MODEL in the environment or in .env, or give every case a cassette"
+		own.hint = strings.Replace(missing.hint, "run offline with `--cassette FILE`", "give every case a cassette", 1)
 		return &own
 	}
 	return err

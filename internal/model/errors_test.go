@@ -189,3 +189,11 @@ func TestARedirectIsSaidAndNotFollowedAsAGet(t *testing.T) {
 		t.Errorf("a secret is in %q", e.Error())
 	}
 }
+
+// A provider's words may end as a sentence; the advice goes on in the same line.
+func TestAdviceFollowsASentenceWithOneMark(t *testing.T) {
+	e := &model.Error{Message: "the endpoint answered 401: bad key.", Hint: "check the key"}
+	if got, want := e.Error(), "the endpoint answered 401: bad key; check the key"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -86,9 +86,9 @@ func flooded(text string) Sessions {
 
 func TestFiveMegabytesAreDrawnAtOnce(t *testing.T) {
 	const size = 5 << 20
-	for i, flood := range floods {
+	for i, flood := range floods[:3] {
 		text := flood.text(size)
-		for j, d := range drawings {
+		for j, d := range drawings[:5] {
 			if i > 0 && j > 0 {
 				continue // every text, and every drawing, once
 			}

@@ -75,6 +75,26 @@ func NewSessionLog(id string, records iter.Seq2[session.Record, error]) (Session
 	return log, nil
 }
 
+// Ended is what the last arrival of a settled or parked session came to, as far
+// as a verdict tells it.
+func Ended(st *session.State) *runtime.Outcome {
+	s := summarize(&st.Control)
+	out := &runtime.Outcome{
+		Version: Version, SessionID: s.SessionID, Workflow: s.Workflow, State: s.State, Kind: runtime.KindRejected,
+		Exit: s.Exit, Rejected: s.Rejected, ParkedChannel: string(s.ParkedChannel), Pending: s.Pending,
+		TurnUsage: runtime.ReportUsage(st.TurnUsage),
+	}
+	switch {
+	case st.Park != nil:
+		out.Kind = runtime.KindParked
+	case s.Status == session.StatusCompleted:
+		out.Kind = runtime.KindCompleted
+	case s.Status == session.StatusFailed:
+		out.Kind = runtime.KindFailed
+	}
+	return out
+}
+
 func logArgs(args string) json.RawMessage {
 	switch {
 	case args == "":

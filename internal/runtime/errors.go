@@ -22,7 +22,7 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Hint != "" {
-		return e.Message + "; " + e.Hint
+		return strings.TrimRight(e.Message, ".") + "; " + e.Hint
 	}
 	return e.Message
 }
