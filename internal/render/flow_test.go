@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -243,16 +244,72 @@ func TestAnEventWithoutADrawingOfItsOwnIsShownOnOneLine(t *testing.T) {
 	}
 }
 
-func TestTheHeaderNamesWorkflowWorkspaceModelAndNotes(t *testing.T) {
+func TestTheHeaderStandsAboveWhatIsDrawnFirst(t *testing.T) {
 	var b bytes.Buffer
-	f := NewFlow(&b, pipe, FlowOptions{})
+	f := NewFlow(&b, pipe, FlowOptions{KindOf: kinds})
 	f.Header("order-lookup", "/srv/support", "gpt-5", "OPENAI_API_KEY is used, ARCHMAX_API_KEY is not set")
+	for _, e := range numbered(event.StateEnter{State: "triage"}, event.StateEnter{State: "payout"}) {
+		f.Event(e)
+	}
 	if err := f.Close(); err != nil {
 		t.Fatal(err)
 	}
-	want := "order-lookup · workspace /srv/support · model gpt-5\n  OPENAI_API_KEY is used, ARCHMAX_API_KEY is not set\n\n"
+	want := "order-lookup · workspace /srv/support · model gpt-5\n  OPENAI_API_KEY is used, ARCHMAX_API_KEY is not set\n\n* triage (agent)\n* payout (code)\n"
 	if b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
+	}
+}
+
+func TestAnArrivalThatIsTurnedAwayDrawsNothing(t *testing.T) {
+	for name, events := range map[string][]event.Event{
+		"an error": nil,
+		"a refusal, which the verdict tells": numbered(
+			event.GraphTopology{States: []string{"triage"}}, event.Warning{Scope: "refused", Message: "order_id is missing"},
+		),
+	} {
+		for _, st := range []Style{pipe, console} {
+			var b bytes.Buffer
+			f := NewFlow(&b, st, FlowOptions{KindOf: kinds, Now: func() time.Time { return start }})
+			f.Header("order-lookup", "/srv/support", "gpt-5", "a note")
+			for _, e := range events {
+				f.Event(e)
+			}
+			if err := f.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if b.Len() > 0 {
+				t.Errorf("%s: drew %q", name, b.String())
+			}
+		}
+	}
+}
+
+func TestNoLineOfTheFlowIsWiderThanTheTerminal(t *testing.T) {
+	events := append(slices.Clone(refund), numbered(
+		event.Advance{From: "triage", To: "refund-review", Reason: strings.Repeat("the amount is over 100 ", 10)},
+		event.Advance{From: "triage", To: strings.Repeat("x", 300), Reason: strings.Repeat("返金", 100)},
+		event.ToolBlocked{State: "triage", Tool: "pay", Rule: "tool.denied", Reason: strings.Repeat("not here, ", 30)},
+	)...)
+	for columns := 40; columns <= 120; columns += 7 {
+		for _, st := range []Style{{TTY: true, Width: columns}, {TTY: true, Width: columns, Color: true, Glyphs: true}} {
+			text := drawn(t, st, events...)
+			for line := range strings.Lines(text) {
+				if w := width(strings.TrimRight(line, "\n")); w > columns {
+					t.Errorf("%d columns: a line of %d: %q", columns, w, line)
+				}
+			}
+		}
+	}
+}
+
+func TestALineThatIsTooLongHangsOneLevelFurtherIn(t *testing.T) {
+	got := drawn(t, Style{TTY: true, Width: 40}, numbered(
+		event.StateEnter{State: "triage", Kind: "agent"},
+		event.Advance{From: "triage", To: "payout", Reason: "the customer has waited for it since spring"},
+	)...)
+	const want = "* triage (agent)\n  -> payout — the customer has waited\n    for it since spring\n"
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

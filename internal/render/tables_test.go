@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/runtime"
 	"github.com/archmax-ai/archmax/internal/session"
 	"github.com/archmax-ai/archmax/internal/spec"
 )
@@ -107,6 +108,50 @@ func TestTheTableFitsEveryTerminal(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestOneOverlongIDCostsTheOthersNoColumn(t *testing.T) {
+	row := func(id string) Summary {
+		return Summary{SessionID: id, Workflow: "greet", Status: session.StatusAwaitingDecision, State: "review"}
+	}
+	list := NewSessions([]Summary{row("s1"), row(strings.Repeat("long", 64)), row("s-01jq8zk3v5w6x7y8z9a0b1c2d3")})
+	for columns := 30; columns <= 100; columns++ {
+		text := sessionsTable(t, Style{TTY: true, Width: columns}, list)
+		if n := strings.Count(text, "awaiting_decision"); n != 3 {
+			t.Errorf("%d columns: the status of %d sessions of 3:\n%s", columns, n, text)
+		}
+		if columns >= 60 && strings.Count(text, "revi") != 3 {
+			t.Errorf("%d columns: the state is gone:\n%s", columns, text)
+		}
+		if columns >= 60 && !strings.Contains(text, "s-01jq8zk3v5w6x7y8z9a0b1c2d3") {
+			t.Errorf("%d columns: an ordinary id is cut:\n%s", columns, text)
+		}
+	}
+}
+
+func TestAUsageTableSaysWhichCallsItLeavesOut(t *testing.T) {
+	usage := func(calls, unknown int64) UsageTotal {
+		return UsageTotal{Sessions: 1, UsageReport: runtime.ReportUsage(session.Usage{InputTokens: 611101, OutputTokens: 5, ModelCalls: calls, UnknownCalls: unknown})}
+	}
+	text := func(st Style, u UsageTable) string {
+		var b bytes.Buffer
+		if err := UsageText(&b, st, u); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	some := UsageTable{By: "model", Rows: []UsageRow{{"a", usage(243, 0)}, {"b", usage(126, 125)}, {"c", usage(1, 1)}}, Total: usage(370, 126)}
+	for _, st := range []Style{pipe, {TTY: true, Width: 50}} {
+		lines := strings.Split(text(st, some), "\n")
+		for i, want := range []string{"", "", "· 125 calls unknown", "· 1 call unknown", "· 126 calls unknown"} {
+			if got := strings.Contains(lines[i], "unknown"); got != (want != "") || !strings.HasSuffix(lines[i], want) {
+				t.Errorf("line %d ends %q, want %q at its end", i, lines[i], want)
+			}
+		}
+	}
+	if all := text(pipe, UsageTable{By: "model", Total: usage(3, 0)}); strings.Contains(all, "unknown") {
+		t.Errorf("nothing is unknown, but:\n%s", all)
 	}
 }
 

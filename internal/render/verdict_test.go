@@ -108,6 +108,102 @@ func TestACommandIsNeverCutOrWrapped(t *testing.T) {
 	}
 }
 
+func verdictText(t *testing.T, st Style, out *runtime.Outcome, opts VerdictOptions) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := Verdict(&b, st, out, opts); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestEveryVerdictShowsTheCommandThatFollows(t *testing.T) {
+	failed := func(code string) *runtime.Outcome {
+		return &runtime.Outcome{SessionID: "s1", Kind: runtime.KindFailed, Exit: &runtime.Exit{Code: code, Reason: "so"}}
+	}
+	waiting := func(resumeAt string) *runtime.Outcome {
+		return &runtime.Outcome{SessionID: "s1", Kind: runtime.KindParked, ParkedChannel: "input", Pending: &runtime.Waiting{State: "a", ResumeAt: resumeAt}}
+	}
+	const flags = " --root '/my files' --cassette tape.yaml\n"
+	opts := VerdictOptions{Flags: []string{"--root", "/my files", "--cassette", "tape.yaml"}}
+	tests := []struct {
+		name string
+		out  *runtime.Outcome
+		want []string
+	}{
+		{"completed: the next turn, the words behind the id", &runtime.Outcome{SessionID: "s1", Kind: runtime.KindCompleted}, []string{`  go on: archmax send s1 "…"` + flags}},
+		{"waits: words, an event with words, and without", waiting(""), []string{
+			`    archmax send s1 "…"` + flags, `    archmax deliver s1 --trigger manual --message "…"` + flags, `    archmax deliver s1 --trigger manual` + flags,
+		}},
+		{"waits for a time", waiting("2026-03-15T09:00:00.000Z"), []string{`    archmax deliver s1 --trigger timer` + flags}},
+		{"the step limit is spent: the turn goes on", failed("recursion-limit"), []string{`    archmax send s1 --resume` + flags}},
+		{"cancelled: the turn goes on", failed("turn-cancelled"), []string{`    archmax send s1 --resume` + flags}},
+		{"raised: what happened", failed("no-order"), []string{`  see why: archmax sessions log s1` + flags}},
+		{"rejected: what happened", &runtime.Outcome{SessionID: "s1", Kind: runtime.KindRejected, Rejected: "so"}, []string{`  see why: archmax sessions log s1` + flags}},
+		{"an id like a flag", &runtime.Outcome{SessionID: "-s", Kind: runtime.KindCompleted}, []string{`  go on: archmax send --root '/my files' --cassette tape.yaml -- -s "…"` + "\n"}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := verdictText(t, pipe, test.out, opts)
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is not in\n%s", want, got)
+				}
+			}
+			opts := opts
+			if opts.Gone = true; test.out.Kind == runtime.KindParked {
+				return // a session that is not kept does not park
+			}
+			if got := verdictText(t, pipe, test.out, opts); strings.Contains(got, "archmax ") {
+				t.Errorf("the session is gone, but a command is shown:\n%s", got)
+			}
+		})
+	}
+}
+
+func TestARefusalStatesItsReasonOnce(t *testing.T) {
+	const reason, missing = "workflow \"greet\" is disabled: it takes no new turns", "`order_id` is missing: it must be a string"
+	tests := map[string]struct {
+		out  *runtime.Outcome
+		once string
+	}{
+		"a reason": {&runtime.Outcome{Kind: runtime.KindRejected, Refused: true, Rejected: reason}, reason},
+		"issues, which are the reason": {&runtime.Outcome{
+			Kind: runtime.KindRejected, Refused: true, Rejected: "trigger \"manual\" requires what this arrival does not bring: " + missing,
+			Issues: []spec.Issue{{Name: "order_id", Message: missing}},
+		}, missing},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := verdictText(t, pipe, test.out, VerdictOptions{})
+			if n := strings.Count(got, test.once); n != 1 {
+				t.Errorf("%q is said %d times:\n%s", test.once, n, got)
+			}
+		})
+	}
+}
+
+func TestARecordFitsANarrowTerminalAndItsCommandsStayWhole(t *testing.T) {
+	out := decisionOutcome()
+	record := out.Pending.(*session.Pending)
+	record.Evidence = append(record.Evidence, "scratchpad/"+strings.Repeat("evidence-", 30)+".md")
+	record.Transitions[0].Description = strings.Repeat("Pay the whole amount back. ", 12)
+	record.Approvers = strings.Repeat("someone from finance, ", 12)
+	for columns := 30; columns <= 100; columns += 5 {
+		for _, st := range []Style{{TTY: true, Width: columns}, {TTY: true, Width: columns, Color: true, Glyphs: true}} {
+			got := verdictText(t, st, out, VerdictOptions{Flags: []string{"--root", "/srv/my files"}})
+			for line := range strings.Lines(got) {
+				if line = strings.TrimRight(line, "\n"); width(line) > columns && !strings.HasPrefix(line, "    archmax ") && !strings.Contains(line, "tokens in") {
+					t.Errorf("%d columns: a line of %d: %q", columns, width(line), line)
+				}
+			}
+			if want := "    archmax decide s1 --to payout --root '/srv/my files'\n"; !strings.Contains(got, want) {
+				t.Errorf("%d columns: %q is not in\n%s", columns, want, got)
+			}
+		}
+	}
+}
+
 func TestUsageLine(t *testing.T) {
 	tests := []struct {
 		name  string
@@ -133,7 +229,8 @@ func TestUsageLine(t *testing.T) {
 
 func TestAReplyIsExactInAPipeAndHarmlessOnATerminal(t *testing.T) {
 	const reply = "Done.\x1b[2J\tbye"
-	for st, want := range map[Style]string{pipe: reply + "\n", noColour: "Done.^[[2J    bye\n"} {
+	dumb := Style{Width: 80, Console: true}
+	for st, want := range map[Style]string{pipe: reply + "\n", noColour: "Done.^[[2J    bye\n", dumb: "Done.^[[2J    bye\n"} {
 		var b bytes.Buffer
 		if err := Reply(&b, st, reply); err != nil {
 			t.Fatal(err)
