@@ -193,8 +193,10 @@ func UsageText(w io.Writer, st Style, u UsageTable) error {
 		if r.CostUSD != nil {
 			cost = Dollars(*r.CostUSD)
 		}
-		cells := []string{key, Count(int64(r.Sessions)), Count(r.ModelCalls), known(r.InputTokens), known(r.OutputTokens),
-			known(r.CacheReadTokens), known(r.CacheCreationTokens), cost}
+		cells := []string{
+			key, Count(int64(r.Sessions)), Count(r.ModelCalls), known(r.InputTokens), known(r.OutputTokens),
+			known(r.CacheReadTokens), known(r.CacheCreationTokens), cost,
+		}
 		if u.Total.UnknownCalls > 0 {
 			cells = append(cells, unknown(r.UnknownCalls))
 		}
