@@ -217,3 +217,33 @@ func TestRepeatsInAListAreFolded(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 }
+
+func TestNothingIsWrittenWhereAPlaceCannotBe(t *testing.T) {
+	for name, link := range map[string]struct{ at, to string }{
+		"a dangling link in a directory's place": {"z", "nowhere"},
+		"a link out of the folder":               {"z", t.TempDir()},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(link.at)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Symlink(link.to, filepath.Join(dir, link.at)); err != nil {
+				t.Fatal(err)
+			}
+			root, err := os.OpenRoot(dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Close()
+			wrote, _, err := Write(root, []File{{"first.md", []byte("a")}, {"z/last.md", []byte("b")}})
+			var bad *WriteError
+			if !errors.As(err, &bad) || bad.Path != "z/last.md" || len(wrote) > 0 {
+				t.Errorf("wrote %v, %v", wrote, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "first.md")); err == nil {
+				t.Error("first.md was written")
+			}
+		})
+	}
+}

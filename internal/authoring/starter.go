@@ -78,9 +78,15 @@ func (e *WriteError) Error() string { return fmt.Sprintf("cannot write %s: %s", 
 func (e *WriteError) Unwrap() error { return e.Err }
 
 // Write writes the files that are not there yet into root, and returns which it
-// wrote and which it kept. With an error, a *WriteError, the files before it are
-// written.
+// wrote and which it kept. Places that cannot be written, such as links that lead
+// out of root or nowhere, are found before anything is; with an error, a
+// *WriteError, that comes later the files before it are written.
 func Write(root *os.Root, files []File) (wrote, kept []string, err error) {
+	for _, f := range files {
+		if err := writable(root, f.Path); err != nil {
+			return nil, nil, &WriteError{f.Path, err}
+		}
+	}
 	for _, f := range files {
 		if dir := path.Dir(f.Path); dir != "." {
 			if err := root.MkdirAll(dir, 0o755); err != nil {
@@ -97,6 +103,26 @@ func Write(root *os.Root, files []File) (wrote, kept []string, err error) {
 		}
 	}
 	return wrote, kept, nil
+}
+
+// writable says what stands in the way of a file: a directory of its path that is
+// no directory in root. Whatever is at the file's own place is kept.
+func writable(root *os.Root, name string) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		info, err := root.Stat(dir)
+		switch {
+		case err == nil && !info.IsDir():
+			return fmt.Errorf("%s is not a directory", dir)
+		case err == nil:
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		default:
+			if _, err := root.Lstat(dir); err == nil {
+				return fmt.Errorf("%s is a link that leads nowhere", dir)
+			}
+		}
+	}
+	return nil
 }
 
 // create writes a new file; one that cannot be written whole is not left behind.

@@ -161,7 +161,8 @@ func (a *triggerArrival) check(r *run) finding {
 
 type trail struct {
 	halts
-	to      string
+	to      *Matcher // nil: any
+	slug    string   // to, as written
 	toRange diag.Range
 	field   string
 	kind    string
@@ -169,12 +170,16 @@ type trail struct {
 	count   int
 }
 
-func (a *trail) refer(s *statics) { s.state(a.to, a.toRange, a.field) }
+func (a *trail) refer(s *statics) {
+	if a.to != nil && !slices.ContainsFunc(s.m.States, func(st *spec.State) bool { return a.to.matches(st.Slug) }) {
+		s.state(a.slug, a.toRange, a.field)
+	}
+}
 
 func (a *trail) check(r *run) finding {
 	n := 0
 	for _, s := range r.state.Trail {
-		if (a.to == "" || a.to == s.To) && (a.kind == "" || a.kind == string(s.Kind)) && (a.reason == nil || a.reason.matches(s.Reason)) {
+		if (a.to == nil || a.to.matches(s.To)) && (a.kind == "" || a.kind == string(s.Kind)) && (a.reason == nil || a.reason.matches(s.Reason)) {
 			n++
 		}
 	}
@@ -185,8 +190,8 @@ func (a *trail) check(r *run) finding {
 	if a.kind != "" {
 		what = a.kind + " steps"
 	}
-	if a.to != "" {
-		what += " to " + quoted(a.to)
+	if a.to != nil {
+		what += " to " + a.to.source
 	}
 	if a.reason != nil {
 		what += " with the reason " + a.reason.source

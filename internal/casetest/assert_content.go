@@ -54,23 +54,38 @@ func (t toolCall) String() string {
 }
 
 func (t toolCall) matches(c *call) bool {
-	return t.name.matches(c.name) && (t.input == nil || t.input.Match(c.args) == nil) && (t.rule == nil || t.rule.matches(c.rule))
+	return t.names(c) && (t.input == nil || t.input.Match(c.args) == nil) && (t.rule == nil || t.rule.matches(c.rule))
 }
 
+// names reports whether a call is of the tool: by the name it was called, or by
+// that of the tool which that name means.
+func (t toolCall) names(c *call) bool { return t.name.matches(c.name) || t.name.matches(c.tool) }
+
+// fate is what calls an assertion is about.
+type fate struct {
+	word string
+	has  func(*call) bool
+}
+
+var (
+	wasCalled  = fate{"called", (*call).called}
+	wasBlocked = fate{"blocked", (*call).blocked}
+)
+
 // find gives the call that matches, nil when none does.
-func (t toolCall) find(v *view, blocked bool) *call {
-	i := slices.IndexFunc(v.calls, func(c *call) bool { return (c.rule != "") == blocked && t.matches(c) })
+func (t toolCall) find(v *view, f fate) *call {
+	i := slices.IndexFunc(v.calls, func(c *call) bool { return f.has(c) && t.matches(c) })
 	if i < 0 {
 		return nil
 	}
 	return v.calls[i]
 }
 
-// nearest words what came closest: a call of the tool that differs, else what
-// was called.
-func (t toolCall) nearest(v *view, blocked bool) string {
+// nearest words what came closest: a call of the tool that differs, one that was
+// attempted and did not run, else what was called.
+func (t toolCall) nearest(v *view, f fate) string {
 	for _, c := range v.calls {
-		if (c.rule != "") != blocked || !t.name.matches(c.name) {
+		if !f.has(c) || !t.names(c) {
 			continue
 		}
 		if t.rule != nil && !t.rule.matches(c.rule) {
@@ -80,17 +95,18 @@ func (t toolCall) nearest(v *view, blocked bool) string {
 			return "it was, but " + t.input.Match(c.args).String()
 		}
 	}
-	what := "called"
-	if blocked {
-		what = "blocked"
+	for _, c := range v.calls {
+		if t.names(c) && !c.called() && !c.blocked() {
+			return "it was attempted, and did not run: " + short(collapse(c.output))
+		}
 	}
 	seen := map[string]bool{}
 	for _, c := range v.calls {
-		if (c.rule != "") == blocked {
+		if f.has(c) {
 			seen[c.name] = true
 		}
 	}
-	return "tools that were " + what + ": " + names(seen)
+	return "tools that were " + f.word + ": " + names(seen)
 }
 
 type calledTool struct{ toolCall }
@@ -98,10 +114,10 @@ type calledTool struct{ toolCall }
 func (*calledTool) structural() bool { return false }
 
 func (a *calledTool) check(r *run) finding {
-	if a.find(&r.view, false) != nil {
+	if a.find(&r.view, wasCalled) != nil {
 		return holds
 	}
-	return miss(fmt.Sprintf("expected %s to be called; %s", a, a.nearest(&r.view, false)))
+	return miss(fmt.Sprintf("expected %s to be called; %s", a, a.nearest(&r.view, wasCalled)))
 }
 
 type notCalledTool struct{ toolCall }
@@ -109,7 +125,7 @@ type notCalledTool struct{ toolCall }
 func (*notCalledTool) structural() bool { return false }
 
 func (a *notCalledTool) check(r *run) finding {
-	if c := a.find(&r.view, false); c != nil {
+	if c := a.find(&r.view, wasCalled); c != nil {
 		return miss(fmt.Sprintf("expected %s not to be called; it was, with %s", a, show(c.args)))
 	}
 	return holds
@@ -120,10 +136,10 @@ type blockedTool struct{ toolCall }
 func (*blockedTool) structural() bool { return false }
 
 func (a *blockedTool) check(r *run) finding {
-	if a.find(&r.view, true) != nil {
+	if a.find(&r.view, wasBlocked) != nil {
 		return holds
 	}
-	return miss(fmt.Sprintf("expected %s to be blocked; %s", a, a.nearest(&r.view, true)))
+	return miss(fmt.Sprintf("expected %s to be blocked; %s", a, a.nearest(&r.view, wasBlocked)))
 }
 
 type usedNoTools struct{ goesOn }

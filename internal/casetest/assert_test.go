@@ -40,9 +40,9 @@ func TestRejectedHoldsForSessionsAndForArrivals(t *testing.T) {
 		{"the expression matches the reason", "manual", "rejected: /TOTAL/i", "passed", ""},
 		{"another text is not", "manual", "rejected: subtotal", "failed", `expected to be rejected with "subtotal"; it was rejected in state "start"`},
 		{"an arrival without what its trigger requires is rejected", "web-form", "rejected: order_id", "passed", ""},
-		{"a refused arrival reached no state", "web-form", "triggerArrival: web-form", "failed", `expected trigger "web-form" to arrive; none did: the arrival was refused`},
-		{"a refused arrival left no file", "web-form", "file: { path: a.md }", "failed", "the session does not exist: the arrival was refused"},
-		{"a refused arrival used nothing", "web-form", "usage: { maxModelCalls: 0, maxInputTokens: 0, maxCostUsd: 0 }", "passed", ""},
+		{"a refused arrival reached no state", "web-form", "rejected: true\n- triggerArrival: web-form", "failed", `expected trigger "web-form" to arrive; none did: the arrival was refused`},
+		{"a refused arrival left no file", "web-form", "rejected: true\n- file: { path: a.md }", "failed", "the session does not exist: the arrival was refused"},
+		{"a refused arrival used nothing", "web-form", "usage: { maxModelCalls: 0, maxInputTokens: 0, maxCostUsd: 0 }\n- rejected: true", "passed", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t, map[string]string{
@@ -50,10 +50,32 @@ func TestRejectedHoldsForSessionsAndForArrivals(t *testing.T) {
 				testsDir + "one.test.yaml":     document(says("done"), "- send: Hi\n- "+tt.step, "trigger: { id: "+tt.trigger+" }"),
 			})
 			r := w.run().Results[0]
-			if r.Error != "" || len(r.Records) != 2 || r.Records[1].Status != tt.status {
+			last := r.Records[len(r.Records)-1]
+			if r.Error != "" || last.Status != tt.status {
 				t.Fatalf("%+v, error %q", r.Records, r.Error)
 			}
-			wantIn(t, r.Records[1].Detail, tt.detail)
+			wantIn(t, last.Detail, tt.detail)
+		})
+	}
+}
+
+// A case whose arrival was turned away asserts about nothing, unless it says so.
+func TestARefusedArrivalFailsTheCaseThatDoesNotExpectIt(t *testing.T) {
+	for _, tt := range []struct{ name, steps, told string }{
+		{"what would hold of nothing", "- send: Hi\n- usedNoTools: true\n- noTraversal: true", "send failed, usedNoTools not-executed, noTraversal not-executed"},
+		{"a rejection after the next action", "- send: Hi\n- send: Hi\n- rejected: true", "send failed, send not-executed, rejected not-executed"},
+		{"nothing below the last", "- send: Hi\n- rejected: true\n- send: Hi", "send passed, rejected passed, send failed"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{
+				"workflows/flow/workflow.yaml": strict,
+				testsDir + "one.test.yaml":     document(says("done"), tt.steps, "trigger: { id: web-form }"),
+			})
+			r := w.run().Results[0]
+			if r.Status != casetest.Failed || told(r) != tt.told {
+				t.Errorf("%s: %s, want %s", r.Status, told(r), tt.told)
+			}
+			wantIn(t, r.Error, "the arrival was refused: ", "order_id", "assert `rejected` below it")
 		})
 	}
 }
@@ -96,6 +118,8 @@ func TestAssertions(t *testing.T) {
 		{"reaches done", "triggerArrival: manual", map[string]string{"triggerArrival: web-form": `expected trigger "web-form" to arrive; these did: manual`}, true},
 		{"reaches done", "trail: { to: done, kind: agent, reason: it fits, count: 1 }", map[string]string{
 			"trail: { count: 3 }":                            "expected 3 steps, found 2; the trail is",
+			"trail: { to: /^(start|done)$/, count: 2 }":      "",
+			"trail: { to: /^do/, count: 2 }":                 `expected 2 steps to /^do/, found 1`,
 			"trail: { kind: human, count: 1 }":               "expected 1 human steps, found 0",
 			"trail: { to: done, reason: /fits$/, count: 1 }": "",
 		}, true},

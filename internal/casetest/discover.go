@@ -113,10 +113,28 @@ func Static(fsys fs.FS, m *spec.Machine) diag.List {
 	if err != nil {
 		return diag.List{{Severity: diag.Error, Code: string(diag.Unreadable), File: testsDir(m.Slug), Message: err.Error()}}
 	}
-	var list diag.List
+	list := linked(fsys, m.Slug)
 	for _, c := range cases {
 		list = append(list, c.problems...)
 	}
 	list.Sort()
+	return list
+}
+
+// linked warns of folders below tests/ that are symbolic links: discovery does
+// not follow them, so cases there would be missed in silence.
+func linked(fsys fs.FS, slug string) (list diag.List) {
+	_ = fs.WalkDir(fsys, testsDir(slug), func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.Type()&fs.ModeSymlink == 0 {
+			return nil // what cannot be listed is told by Discover
+		}
+		if info, err := fs.Stat(fsys, name); err == nil && info.IsDir() {
+			list = append(list, diag.Diagnostic{
+				Severity: diag.Warning, Code: string(diag.Unreadable), File: name,
+				Message: "the folder is a symbolic link, which is not followed: no case in it runs", Hint: "put the cases into a folder of their own",
+			})
+		}
+		return nil
+	})
 	return list
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/xml"
 	"fmt"
 	"strings"
+
+	"github.com/archmax-ai/archmax/internal/diag"
 )
 
 type junitSuites struct {
@@ -32,7 +34,7 @@ type junitSuite struct {
 type junitCase struct {
 	Name      string       `xml:"name,attr"`
 	Class     string       `xml:"classname,attr"`
-	File      string       `xml:"file,attr"`
+	File      string       `xml:"file,attr,omitempty"`
 	Time      string       `xml:"time,attr"`
 	Failure   *junitDetail `xml:"failure"`
 	Error     *junitDetail `xml:"error"`
@@ -46,7 +48,9 @@ type junitDetail struct {
 }
 
 // JUnit is the suites as a JUnit XML document: a case that could not be carried
-// through is an error, one whose assertions missed a failure. Text is escaped,
+// through is an error, one whose assertions missed a failure. What is wrong with
+// a suite beside its cases is an error of its own, so that no report is green
+// when the exit code is not. Text is escaped,
 // and what XML cannot hold (control characters) is replaced.
 func JUnit(suites ...*Suite) ([]byte, error) {
 	all := junitSuites{Name: "archmax"}
@@ -97,8 +101,30 @@ func junitOf(s *Suite) (junitSuite, int64) {
 		js.Cases = append(js.Cases, c)
 		total += r.DurationMs
 	}
+	if s.Error != "" {
+		js.Tests++
+		js.Errors++
+		js.Cases = append(js.Cases, suiteCase(s))
+	}
 	js.Time = seconds(total)
 	return js, total
+}
+
+// suiteCase is what is wrong with a suite beside its cases, as a case.
+func suiteCase(s *Suite) junitCase {
+	c := junitCase{Name: "(suite)", Class: s.Workflow, Time: seconds(0)}
+	lines := []string{s.Error}
+	for _, d := range s.Problems {
+		if d.Severity != diag.Error {
+			continue
+		}
+		if c.File == "" {
+			c.File = d.File
+		}
+		lines = append(lines, d.Error())
+	}
+	c.Error = &junitDetail{Message: s.Error, Text: strings.Join(lines, "\n")}
+	return c
 }
 
 func seconds(ms int64) string { return fmt.Sprintf("%d.%03d", ms/1000, ms%1000) }

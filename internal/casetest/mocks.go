@@ -30,7 +30,8 @@ type mocks struct {
 	fail context.CancelCauseFunc // ends the case
 
 	mu      sync.Mutex
-	used    []int
+	used    []int         // results taken
+	asked   []bool        // has answered
 	queue   []callKey     // started and not answered yet, in the order of their messages
 	changed chan struct{} // closed, and replaced, whenever queue gets shorter
 }
@@ -46,7 +47,7 @@ func keyOf(session string, origin governance.Origin, id string) callKey {
 }
 
 func newMocks(list []*Mock, fail context.CancelCauseFunc) *mocks {
-	return &mocks{list: list, fail: fail, used: make([]int, len(list)), changed: make(chan struct{})}
+	return &mocks{list: list, fail: fail, used: make([]int, len(list)), asked: make([]bool, len(list)), changed: make(chan struct{})}
 }
 
 // watch keeps the order of the calls: their events come before any of them runs.
@@ -100,6 +101,7 @@ func (m *mocks) answer(ctx context.Context, call runtime.ToolCall) (text string,
 		if !mock.answers(call) {
 			continue
 		}
+		m.asked[i] = true
 		switch {
 		case mock.IsError:
 			return "", errors.New(mock.Error), true
@@ -115,6 +117,25 @@ func (m *mocks) answer(ctx context.Context, call runtime.ToolCall) (text string,
 		return "", m.unmocked(call, "and the `results` of its mock are used up", "add a result, or a mock after it"), true
 	}
 	return "", nil, false
+}
+
+// unused words which mocks never answered, "" when all did.
+func (m *mocks) unused() string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var words []string
+	for i, mock := range m.list {
+		if !m.asked[i] {
+			words = append(words, fmt.Sprintf("%d (%s)", i, short(mock.Tool)))
+		}
+	}
+	switch len(words) {
+	case 0:
+		return ""
+	case 1:
+		return "mock " + words[0] + " was not used"
+	}
+	return fmt.Sprintf("%d mocks were not used: %s", len(words), short(strings.Join(words, ", ")))
 }
 
 func (mock *Mock) answers(call runtime.ToolCall) bool {
@@ -172,4 +193,13 @@ func (m *mocks) hostTools(template []runtime.HostTool, machine *spec.Machine, es
 		}
 	}
 	return tools
+}
+
+// toolSet is what called names mean, as in a runtime with these host tools.
+func toolSet(host []runtime.HostTool) *governance.ToolSet {
+	infos := slices.Concat(governance.Controls(), governance.Builtins())
+	for _, h := range host {
+		infos = append(infos, h.ToolInfo)
+	}
+	return governance.NewToolSet(infos)
 }

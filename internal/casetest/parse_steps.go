@@ -210,7 +210,8 @@ func (p *parser) trail(n *spec.Node, field string) check {
 		return nil
 	}
 	a := &trail{}
-	if a.to, _ = m.Text("to"); a.to != "" {
+	if a.to = p.textMatcher(m, "to"); a.to != nil {
+		a.slug, _ = m.Text("to")
 		a.toRange, a.field = m.Get("to").Range, m.At("to")
 	}
 	a.kind, _ = m.OneOf("kind", trailKinds...)

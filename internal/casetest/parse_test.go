@@ -3,6 +3,7 @@ package casetest_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -38,6 +39,8 @@ func TestMistakesInACase(t *testing.T) {
 		{"an unknown state to be parked in", after("parked: { state: ⟦dome }"), "unknown-state", "no state `dome`"},
 		{"an unknown state in the trail", after("trail: { to: ⟦dome, count: 1 }"), "unknown-state", "no state `dome`"},
 		{"a decision nobody can take", after("decide: { to: ⟦help }\n- succeeded: true"), "unknown-state", "nobody can decide for it"},
+		{"an expression that no state matches", after("trail: { to: ⟦/^dome/, count: 1 }"), "unknown-state", "no state `/^dome/`"},
+		{"a first message without words", "title: A\ndescription: What it is about.\nsteps: [{ ⟦send: \" \" }, { succeeded: true }]\n", "empty-value", "the trigger `manual` has no `message`"},
 		{"an unknown kind of step", after("trail: { kind: ⟦user, count: 1 }"), "bad-value", "one of: trigger"},
 		{"a trail without a count", after("trail: ⟦{ to: done }"), "missing-key", "`count` is missing in `steps.1.trail`"},
 		{"a negative count", after("trail: { count: ⟦-1 }"), "bad-value", "at least 0"},
@@ -264,4 +267,67 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("a sound case without a title or steps: %q", doc)
 		}
 	})
+}
+
+// What stops no case but is hardly meant is a warning.
+func TestWhatIsHardlyMeantInACaseIsWarnedOf(t *testing.T) {
+	mocking := func(tool string) string {
+		return document(says("Hi."), "- send: Hi\n- succeeded: true", "mocks: [ { tool: "+tool+", result: ok } ]")
+	}
+	for _, tt := range []struct{ name, tool, config, says string }{
+		{"a mock of a tool that nobody names", "crm__lokup", "", "`crm__lokup` is no built-in tool"},
+		{"the bare name of a granted tool", "lookup", "", "`lookup` is no built-in tool"},
+		{"a granted tool", "crm__lookup", "", ""},
+		{"a built-in", "read_file", "", ""},
+		{"a tool of archmax.yaml", "search", "tools: { search: { command: [./search] } }\n", ""},
+		{"a tool of a server", "docs__find", "mcp_servers: { docs: { command: [./docs] } }\n", ""},
+		{"an essential tool", "clock", "essential_tools: [clock]\n", ""},
+		{"a tool that archmax.yaml does not declare", "find", "mcp_servers: { docs: { command: [./docs] } }\n", "`find` is no built-in tool"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, map[string]string{testsDir + "one.test.yaml": mocking(tt.tool), "archmax.yaml": tt.config})
+			list := casetest.Static(os.DirFS(w.root), w.machine())
+			if tt.says == "" {
+				if len(list) > 0 {
+					t.Errorf("got %+v", list)
+				}
+				return
+			}
+			if len(list) != 1 || list[0].Severity != diag.Warning || list[0].Code != "mock-tool" {
+				t.Fatalf("got %+v", list)
+			}
+			wantIn(t, list[0].Message, tt.says)
+		})
+	}
+}
+
+func TestALinkedFolderOfCasesIsWarnedOf(t *testing.T) {
+	w := newWorld(t, map[string]string{testsDir + "one.test.yaml": passing, "elsewhere/two.test.yaml": passing})
+	if err := os.Symlink("../../../elsewhere", filepath.Join(w.root, testsDir, "linked")); err != nil {
+		t.Fatal(err)
+	}
+	list := casetest.Static(os.DirFS(w.root), w.machine())
+	if len(list) != 1 || list[0].Severity != diag.Warning || list[0].File != testsDir+"linked" || !strings.Contains(list[0].Message, "not followed") {
+		t.Errorf("got %+v", list)
+	}
+}
+
+func TestWordsMayComeFromTheVariablesOrNotAtAll(t *testing.T) {
+	for _, trigger := range []string{"{ message: text }", "{ message: false }"} {
+		w := newWorld(t, map[string]string{
+			"workflows/flow/workflow.yaml": "title: F\ninstructions: Be kind.\nstates: { start: { instructions: Work., triggers: { manual: " + trigger + " } } }\n",
+			testsDir + "one.test.yaml":     document(says("Hi."), "- send: ''\n- succeeded: true", "variables: { text: Hello }"),
+		})
+		if r := w.run().Results[0]; r.Status != casetest.Passed {
+			t.Errorf("%s: %q %q", trigger, r.Error, r.Failures)
+		}
+	}
+}
+
+func TestAMockThatNeverAnsweredIsToldOf(t *testing.T) {
+	mocks := "mocks:\n  - { tool: crm__lookup, whenInput: { id: 1 }, result: one }\n  - { tool: crm__lookup, result: any }\n  - { tool: ls, result: nothing }"
+	r := runOne(t, document(calls(tool("crm__lookup", "{ id: 1 }"))+says("ok"), "- send: Hi\n- succeeded: true", mocks))
+	if r.Status != casetest.Passed || len(r.Warnings) != 1 || r.Warnings[0] != "2 mocks were not used: 1 (crm__lookup), 2 (ls)" {
+		t.Errorf("%s %q %q", r.Status, r.Error, r.Warnings)
+	}
 }

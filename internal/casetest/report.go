@@ -40,6 +40,9 @@ type Suite struct {
 	Error      string    `json:"error,omitempty"`   // what is wrong beside the results: no cases, none matched, too little coverage
 	Coverage   *Coverage `json:"coverage,omitempty"`
 
+	Broken   bool      `json:"-"` // the workflow cannot be run, as Error says: no case was read
+	Problems diag.List `json:"-"` // what is wrong with a broken one, where it is known
+
 	noneMatched bool
 }
 
@@ -84,8 +87,12 @@ type StepRecord struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 }
 
-// Counts is how many cases passed, failed and were skipped.
+// Counts is how many cases passed, failed and were skipped. A workflow that
+// cannot be run counts as one that failed.
 func (s *Suite) Counts() (passed, failed, skipped int) {
+	if s.Broken {
+		failed++
+	}
 	for _, r := range s.Results {
 		switch r.Status {
 		case Passed:
@@ -99,8 +106,8 @@ func (s *Suite) Counts() (passed, failed, skipped int) {
 	return passed, failed, skipped
 }
 
-// Summary is the line of standard output: "N passed, N failed, N skipped", or
-// why there is nothing to count.
+// Summary is the line of standard output: "N passed, N failed, N skipped" and
+// what is wrong beside the cases, or why there is nothing to count.
 func (s *Suite) Summary() string {
 	if len(s.Results) == 0 {
 		switch {
@@ -111,7 +118,11 @@ func (s *Suite) Summary() string {
 		}
 	}
 	passed, failed, skipped := s.Counts()
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", passed, failed, skipped)
+	line := fmt.Sprintf("%d passed, %d failed, %d skipped", passed, failed, skipped)
+	if s.Error != "" {
+		line += "; " + s.Error
+	}
+	return line
 }
 
 // Combine puts the suites of several workflows together. A filter that matched

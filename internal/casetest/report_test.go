@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/archmax-ai/archmax/internal/casetest"
+	"github.com/archmax-ai/archmax/internal/diag"
 )
 
 // flow declares 4 states, 4 edges (2 of them a person's) and 1 error route.
@@ -135,7 +136,7 @@ func TestJUnitTellsFailuresFromErrorsAndEscapesWhatItHolds(t *testing.T) {
 	if err := xml.Unmarshal(raw, &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Tests != 4 || doc.Failures != 1 || doc.Errors != 1 || doc.Skipped != 1 || doc.Suites[0].Time != "1.234" || doc.Suites[0].Err != "a & b" {
+	if doc.Tests != 5 || doc.Failures != 1 || doc.Errors != 2 || doc.Skipped != 1 || doc.Suites[0].Time != "1.234" || doc.Suites[0].Err != "a & b" {
 		t.Errorf("%+v", doc)
 	}
 	cases := doc.Suites[0].Cases
@@ -150,5 +151,44 @@ func TestJUnitTellsFailuresFromErrorsAndEscapesWhatItHolds(t *testing.T) {
 	}
 	if k := cases[3].Skipped; k == nil || k.Message != "not yet" {
 		t.Errorf("%+v", k)
+	}
+	if e := cases[4].Error; e == nil || cases[4].Name != "(suite)" || e.Message != "a & b" {
+		t.Errorf("%+v", cases[4])
+	}
+}
+
+// What makes a suite exit 1 beside its cases is an error in its report.
+func TestAReportIsNotGreenWhenTheSuiteIsNot(t *testing.T) {
+	place := diag.Diagnostic{Severity: diag.Error, Code: "bad-value", File: "workflows/flow/workflow.yaml", Message: "`x` is wrong", Range: diag.Range{Start: diag.Position{Line: 3, Column: 5}}}
+	w := newWorld(t, map[string]string{testsDir + "a.test.yaml": passing})
+	for _, tt := range []struct {
+		name  string
+		suite *casetest.Suite
+		want  []string
+		tests int
+	}{
+		{"a workflow that does not load", &casetest.Suite{Workflow: "flow", Broken: true, Error: "broken", Problems: diag.List{place}}, []string{`file="workflows/flow/workflow.yaml"`, `message="broken"`, "workflow.yaml:3:5"}, 1},
+		{"a filter that matched none", w.run(func(o *casetest.Options) { o.Filter = "zzz" }), []string{"no cases matched &#39;zzz&#39; (1 discovered)"}, 1},
+		{"too little coverage", w.run(func(o *casetest.Options) { o.CoverageMin = 100 }), []string{"--coverage-min wants 100%"}, 2},
+		{"no cases", newWorld(t, nil).run(), []string{`message="no cases"`}, 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			raw, err := casetest.JUnit(tt.suite)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var doc struct {
+				Tests    int `xml:"tests,attr"`
+				Errors   int `xml:"errors,attr"`
+				Failures int `xml:"failures,attr"`
+			}
+			if err := xml.Unmarshal(raw, &doc); err != nil {
+				t.Fatal(err)
+			}
+			if doc.Tests != tt.tests || doc.Errors != 1 || doc.Failures != 0 {
+				t.Errorf("%+v", doc)
+			}
+			wantIn(t, string(raw), append(tt.want, "<error ", `classname="flow"`)...)
+		})
 	}
 }

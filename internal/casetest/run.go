@@ -32,6 +32,7 @@ type run struct {
 	store    session.Store
 	rt       runtime.API
 	client   *watched
+	mocks    *mocks
 	attached bool     // the files of the first turn have been brought
 	warned   []string // by the runtime
 
@@ -98,6 +99,7 @@ func (r *run) open(fail context.CancelCauseFunc) (source, error) {
 		}
 	}
 	m := newMocks(r.c.Mocks, fail)
+	r.mocks = m
 	opts := r.s.o.Runtime
 	opts.Store, opts.Client = r.store, r.client
 	opts.Clock = func() time.Time { return r.c.Clock }
@@ -112,6 +114,7 @@ func (r *run) open(fail context.CancelCauseFunc) (source, error) {
 			r.observed = append(r.observed, e)
 		}
 	}
+	r.tools = toolSet(opts.HostTools)
 	r.rt = runtime.New(opts)
 	return src, nil
 }
@@ -136,13 +139,17 @@ func needsDelegation(c *Case) string {
 func (r *run) steps(res *Result, broken error) {
 	halted := broken != nil
 	res.fail(broken)
-	for _, step := range r.c.Steps {
+	for i, step := range r.c.Steps {
 		rec := StepRecord{Kind: step.Key, Step: step.Index, Status: NotExecuted}
 		switch {
 		case halted:
 		case step.Action != nil:
 			rec.Status = RecordPassed
-			if err := step.Action.perform(r); err != nil {
+			err := step.Action.perform(r)
+			if err == nil {
+				err = r.turnedAway(r.c.Steps[i+1:])
+			}
+			if err != nil {
 				rec.Status, rec.Detail = RecordFailed, err.Error()
 				res.fail(err)
 				halted = true
@@ -170,6 +177,24 @@ func (r *run) steps(res *Result, broken error) {
 		res.Records = append(res.Records, rec)
 	}
 	res.halted = halted
+}
+
+// turnedAway is the error of an action whose arrival was refused, unless the
+// case expects it: a `rejected` before the next action. Nothing happened, so
+// what else is asserted below could hold of nothing.
+func (r *run) turnedAway(rest []*Step) error {
+	if !r.outcome.Refused {
+		return nil
+	}
+	for _, step := range rest {
+		if step.Action != nil {
+			break
+		}
+		if _, expected := step.Check.(*rejected); expected {
+			return nil
+		}
+	}
+	return fmt.Errorf("the arrival was refused: %s; if it is meant to be, assert `rejected` below it", short(r.outcome.Rejected))
 }
 
 // arrived takes in what an action came to, and says why the case cannot go on.
@@ -269,6 +294,11 @@ func (r *run) conclude(res *Result, src source) {
 	res.total, res.Usage = total, runtime.ReportUsage(total)
 	if src.cassette != nil && !res.halted {
 		if text := unused(src.cassette, used); text != "" {
+			res.Warnings = append(res.Warnings, text)
+		}
+	}
+	if r.mocks != nil && !res.halted {
+		if text := r.mocks.unused(); text != "" {
 			res.Warnings = append(res.Warnings, text)
 		}
 	}

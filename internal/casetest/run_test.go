@@ -216,13 +216,12 @@ func TestArgumentsAreComparedAsTheTranscriptRecordsThem(t *testing.T) {
 `)))
 }
 
-func TestArgumentsThatAreNoJSONAreComparedAsText(t *testing.T) {
-	talk := "- tool_calls:\n    - { name: ls, args: 'not json' }\n    - { name: glob }\n" + says("ok")
+func TestArgumentsThatAreLeftOutAreNone(t *testing.T) {
+	talk := calls("- { name: glob }") + says("ok")
 	passes(t, runOne(t, document(talk, `
 - send: Hi
-- calledTool: { name: ls, input: not json }
-- notCalledTool: { name: ls, input: {} }
 - calledTool: { name: glob, input: {} }
+- notCalledTool: { name: glob, input: { pattern: a } }
 `)))
 }
 

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"gopkg.in/yaml.v3"
+
 	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/model"
@@ -31,6 +33,7 @@ func staticCase(fsys fs.FS, m *spec.Machine, c *Case) diag.List {
 	for i, mock := range c.Mocks {
 		s.mock(mock, fmt.Sprintf("mocks.%d.tool", i))
 	}
+	s.opening()
 	for _, step := range c.Steps {
 		if r, ok := step.Action.(refers); ok {
 			r.refer(s)
@@ -41,6 +44,26 @@ func staticCase(fsys fs.FS, m *spec.Machine, c *Case) diag.List {
 	}
 	inside := s.cassette()
 	return append(s.Diagnostics(c.File), inside...)
+}
+
+// opening checks the first message: it opens a turn, which needs words, unless
+// the trigger finds them in the variables or does without.
+func (s *statics) opening() {
+	if len(s.c.Steps) == 0 {
+		return
+	}
+	id := s.c.Trigger
+	if id == "" {
+		id = spec.Manual
+	}
+	first := s.c.Steps[0]
+	a, isSend := first.Action.(*send)
+	decl, _ := s.m.Trigger(id)
+	if !isSend || strings.TrimSpace(a.text) != "" || decl == nil || decl.Message != "" || decl.NoMessage {
+		return
+	}
+	s.Errorf(diag.EmptyValue, first.Range, first.Field, "write what the person says; a trigger with `message: false` needs no words",
+		"`%s` sends no words, and the trigger `%s` has no `message` to find them by, so no turn opens", first.Field, short(id))
 }
 
 // refers is a step that names something outside its case.
@@ -143,11 +166,43 @@ func (s *statics) mock(m *Mock, field string) {
 		s.workflow(slug, m.Range, field)
 		return
 	}
-	for _, info := range governance.Controls() {
-		if info.Name == m.Tool {
-			s.Errorf(diag.MockTool, m.Range, field, "let the model's answers call it", "`%s` is a control tool: the runtime answers it, and no mock can", m.Tool)
-		}
+	named := func(info governance.ToolInfo) bool { return info.Name == m.Tool }
+	switch {
+	case slices.ContainsFunc(governance.Controls(), named):
+		s.Errorf(diag.MockTool, m.Range, field, "let the model's answers call it", "`%s` is a control tool: the runtime answers it, and no mock can", m.Tool)
+	case slices.ContainsFunc(governance.Builtins(), named), s.granted(m.Tool), declaredTool(s.fsys, m.Tool):
+	default:
+		s.Warnf(diag.MockTool, m.Range, field, "name the tool as the workflow grants it", "`%s` is no built-in tool, and neither the workflow nor archmax.yaml names it, so the mock may never answer", short(m.Tool))
 	}
+}
+
+// granted reports whether some list of the workflow grants the tool.
+func (s *statics) granted(tool string) bool {
+	names := func(e *spec.ToolEntry) bool { return e.Tool == tool }
+	return slices.ContainsFunc(s.m.Tools.AllowAlways, names) || slices.ContainsFunc(s.m.States, func(st *spec.State) bool {
+		return slices.ContainsFunc(st.Tools.Allow, names)
+	})
+}
+
+// declaredTool reports whether archmax.yaml declares the tool, or the server
+// that it would be of. What is wrong with that file is not for a case to say.
+func declaredTool(fsys fs.FS, tool string) bool {
+	src, err := fs.ReadFile(fsys, "archmax.yaml")
+	if err != nil {
+		return false
+	}
+	var config struct {
+		Tools     map[string]yaml.Node `yaml:"tools"`
+		Servers   map[string]yaml.Node `yaml:"mcp_servers"`
+		Essential []string             `yaml:"essential_tools"`
+	}
+	if yaml.Unmarshal(src, &config) != nil {
+		return true // unknown
+	}
+	server, _, _ := strings.Cut(tool, "__")
+	_, own := config.Tools[tool]
+	_, served := config.Servers[server]
+	return own || served || slices.Contains(config.Essential, tool)
 }
 
 // cassette checks the case's answers: the file it names, or its own. What is

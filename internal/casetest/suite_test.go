@@ -65,7 +65,7 @@ func TestTheExitCodeTheLineAndTheDocumentAgree(t *testing.T) {
 		{"a filter that matches none", map[string]string{"a": passing, "b": passing}, func(o *casetest.Options) { o.Filter = "x" }, 1, "no cases matched 'x' (2 discovered)", "", ""},
 		{"an empty suite", nil, nil, 1, "no cases", "", ""},
 		{"fail fast", map[string]string{"a": failing, "b": passing}, func(o *casetest.Options) { o.FailFast = true }, 1, "0 passed, 1 failed, 1 skipped", "failed skipped", ""},
-		{"coverage below the minimum", map[string]string{"a": passing}, func(o *casetest.Options) { o.CoverageMin = 50 }, 1, "1 passed, 0 failed, 0 skipped", "passed", ""},
+		{"coverage below the minimum", map[string]string{"a": passing}, func(o *casetest.Options) { o.CoverageMin = 50 }, 1, "1 passed, 0 failed, 0 skipped; the cases take 0% of the edges (0 of 4), and --coverage-min wants 50%", "passed", ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files := map[string]string{}
@@ -170,7 +170,7 @@ func TestAnInterruptCancelsTheCasesAtWorkAndRunsNoMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.ExitCode != casetest.ExitInterrupted || s.Summary() != "0 passed, 1 failed, 1 skipped" {
+	if s.ExitCode != casetest.ExitInterrupted || s.Summary() != "0 passed, 1 failed, 1 skipped; interrupted" {
 		t.Errorf("exit %d, %s", s.ExitCode, s.Summary())
 	}
 	if a, b := s.Results[0], s.Results[1]; a.Error != "the run was interrupted" || b.SkipReason != "not run: the suite was interrupted" {

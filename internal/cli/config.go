@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strconv"
 	"time"
 
@@ -151,7 +152,9 @@ func (r *configReader) model(n *spec.Node, field string, more ...string) (c Mode
 		r.c.leaked = append(r.c.leaked, key.Text)
 		r.d.Errorf(diag.UnknownKey, key.Range, spec.Join(field, "api_key"),
 			"set ARCHMAX_API_KEY in the environment or in .env", "an API key does not belong into this file")
-		return c
+		rest := *n // without the key, so that it is reported once and the others too
+		rest.Pairs = slices.DeleteFunc(slices.Clone(n.Pairs), func(p spec.Pair) bool { return p.Key == "api_key" })
+		n = &rest
 	}
 	keys := append([]string{"base_url", "name", "temperature", "max_tokens", "streaming", "timeout", "max_retries", "tool_call_content"}, more...)
 	m, ok := r.d.Mapping(n, field, keys...)

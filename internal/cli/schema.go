@@ -85,7 +85,9 @@ func newSchemaTriggerCmd(d *deps, runF func(context.Context, *schemaTriggerOptio
 		Short: "Print what a caller gives a trigger and gets from it",
 		Long: `Prints the JSON Schemas of a trigger's input and output: its signature. With --mcp
 it prints the trigger as a tool of the Model Context Protocol, as archmax serves it.
-The trigger is manual when none is named.`,
+The trigger is manual when none is named. Such a tool also takes an optional message
+and session, unless the signature has a variable of that name: then the variable's
+stands, and a line on standard error says so.`,
 		Example: `  archmax schema trigger order-lookup
   archmax schema trigger order-lookup web-form --mcp`,
 		ValidArgsFunction: d.completeWorkflows,
@@ -142,6 +144,9 @@ func schemaTriggerRun(_ context.Context, o *schemaTriggerOptions) error {
 	tool, err := schema.ToolOf(m, t)
 	if err != nil {
 		return err
+	}
+	for _, name := range schema.Shadowed(t) {
+		fmt.Fprintf(o.deps.io.Err, "archmax: the signature of %s takes `%s`, so the tool has no `%s` of the call's own: rename the variable if callers need both\n", t.ID, name, name)
 	}
 	return render.JSON(o.deps.io.Out, tool)
 }

@@ -49,8 +49,8 @@ named; a filter keeps the cases whose id contains it. Each case is a conversatio
 with the real runtime, on model answers from a cassette. Cases are told on
 standard error as they end, the verdict goes to standard output.
 
-The exit code is 1 when a case failed, when there is none, or when a filter
-matched none.
+The exit code is 1 when a case failed, when a workflow cannot be run or has no
+case, when a filter matched none, or when --coverage-min is missed.
 
 --from writes a case and its cassette from a session, so that what happened once
 can be held to happen again. It never overwrites a file.`,
@@ -198,14 +198,18 @@ func testRun(ctx context.Context, o *testOptions) error {
 	defer files.close()
 	suites, err := o.runAll(ctx, ws, chosen, filter)
 	if err != nil {
+		if untold := o.unrun(files, chosen, err); untold != nil {
+			return errors.Join(err, untold)
+		}
 		return err
 	}
 	all := o.settle(ctx, suites)
+	written := files.write(all) // whether or not anybody reads standard output
 	if err := o.print(ws, all, filter); err != nil {
 		return err
 	}
-	if err := files.write(all); err != nil {
-		return err
+	if written != nil {
+		return written
 	}
 	if all.ExitCode != casetest.ExitOK {
 		return statusError{ExitCode(all.ExitCode)}

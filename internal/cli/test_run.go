@@ -40,7 +40,11 @@ func (o *testOptions) runAll(ctx context.Context, ws *Workspace, slugs []string,
 			if len(slugs) == 1 {
 				return nil, err
 			}
-			suites = append(suites, o.broken(ws, slug, err))
+			broken := brokenSuite(slug, err)
+			if len(broken.Problems) > 0 {
+				_ = render.DiagnosticsText(o.deps.io.Err, o.deps.errStyle(), broken.Problems, sourceIn(ws.Root)) // standard error is best effort
+			}
+			suites = append(suites, broken)
 			continue
 		}
 		if o.Live || o.Record == casetest.RecordAll { // else a case that needs it says so
@@ -55,6 +59,9 @@ func (o *testOptions) runAll(ctx context.Context, ws *Workspace, slugs []string,
 			return nil, &UsageError{Message: misuse.Message, Err: err}
 		case err != nil:
 			return nil, err
+		}
+		if len(slugs) > 1 && suite.Skipped != "" {
+			report.Skipped(suite.Skipped)
 		}
 		suites = append(suites, suite)
 	}
@@ -115,14 +122,30 @@ func (o *testOptions) endpoint(ws *Workspace, m *spec.Machine, judge casetest.Ju
 	})
 }
 
-// broken is the suite of a workflow that cannot run, among others that can.
-func (o *testOptions) broken(ws *Workspace, slug string, err error) *casetest.Suite {
-	d := o.deps
+// brokenSuite is the suite of a workflow that cannot run.
+func brokenSuite(slug string, err error) *casetest.Suite {
+	s := &casetest.Suite{Version: 1, Workflow: slug, Results: []*casetest.Result{}, ExitCode: casetest.ExitFailed, Error: oneLine(err.Error()), Broken: true}
 	var list *diagnosticsError
 	if errors.As(err, &list) {
-		_ = render.DiagnosticsText(d.io.Err, d.errStyle(), list.list, sourceIn(ws.Root)) // standard error is best effort
+		s.Problems = list.list
 	}
-	return &casetest.Suite{Version: 1, Workflow: slug, Results: []*casetest.Result{}, ExitCode: casetest.ExitFailed, Error: oneLine(err.Error())}
+	return s
+}
+
+// unrun reports in the files, and to GitHub, that no case was run: whoever reads
+// only these must not take silence for success. The error is told by the caller.
+func (o *testOptions) unrun(files *reportFiles, slugs []string, err error) error {
+	name := "archmax"
+	if len(slugs) == 1 {
+		name = slugs[0]
+	}
+	suite := brokenSuite(name, err)
+	if o.Format == "github" {
+		if err := render.SuiteGitHub(o.deps.io.Out, suite, nil); err != nil {
+			return err
+		}
+	}
+	return files.write(casetest.Combine([]*casetest.Suite{suite}))
 }
 
 // notes says, once, where the live model comes from.

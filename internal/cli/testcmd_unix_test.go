@@ -67,7 +67,7 @@ func TestASignalEndsTheSuite(t *testing.T) {
 					t.Errorf("stderr does not say %q:\n%s", want, &stderr)
 				}
 				if !asJSON {
-					if got := stdout.String(); got != "0 passed, 1 failed, 1 skipped\n" {
+					if got := stdout.String(); got != "0 passed, 1 failed, 1 skipped; "+test.word+"\n" {
 						t.Errorf("stdout is %q", got)
 					}
 					return

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -73,6 +74,15 @@ func validateRun(_ context.Context, o *validateOptions) error {
 		return err
 	}
 	chosen := slugs
+	var strays []validate.Result
+	if len(o.Workflows) == 0 {
+		strays = validate.Strays(ws.FS())
+	}
+	for _, r := range strays {
+		if len(slugs) == 0 { // then it is the mistake
+			r.Diagnostics[0].Severity = diag.Error
+		}
+	}
 	if len(o.Workflows) > 0 {
 		chosen = o.Workflows
 		for _, slug := range chosen {
@@ -84,7 +94,7 @@ func validateRun(_ context.Context, o *validateOptions) error {
 			}
 		}
 	}
-	if len(chosen) == 0 {
+	if len(chosen)+len(strays) == 0 {
 		return noWorkflows(ws)
 	}
 	shared, in := o.deps.validateWorkspace(ws)
@@ -94,11 +104,20 @@ func validateRun(_ context.Context, o *validateOptions) error {
 	}
 	var checked []render.Checked
 	all := slices.Clone(shared)
+	results = append(results, strays...)
+	slices.SortStableFunc(results, func(a, b validate.Result) int {
+		if len(o.Workflows) > 0 {
+			return 0 // as they were asked for
+		}
+		return strings.Compare(a.Workflow, b.Workflow)
+	})
 	for _, r := range results {
 		if r.Machine != nil {
 			r.Diagnostics = append(r.Diagnostics, casetest.Static(ws.FS(), r.Machine)...)
-			r.Diagnostics.Sort()
+		} else if isDir(ws.Root, "workflows", r.Workflow) {
+			r.Diagnostics = append(r.Diagnostics, casetest.StaticAlone(ws.FS(), r.Workflow)...)
 		}
+		r.Diagnostics.Sort()
 		// What is wrong with the workspace is wrong for every workflow in it.
 		checked = append(checked, render.Checked{Workflow: r.Workflow, List: slices.Concat(shared, r.Diagnostics)})
 		all = append(all, r.Diagnostics...)

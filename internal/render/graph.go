@@ -25,12 +25,29 @@ func GraphText(w io.Writer, st Style, m *spec.Machine, p *runtime.Path) error {
 	} else {
 		pg.b.WriteString(d.String())
 		pg.blank()
-		pg.line(0, st.paint(dim, d.legend()))
+		for _, text := range wrapLegend(d.legend(), st.Width) {
+			pg.line(0, st.paint(dim, text))
+		}
 	}
 	for _, text := range strays(st, m, p) {
 		pg.line(0, text)
 	}
 	return pg.to(w)
+}
+
+// wrapLegend breaks a legend between its items so that each line has at most
+// limit columns; 0 is no bound.
+func wrapLegend(legend string, limit int) (lines []string) {
+	const gap = "   "
+	for _, item := range strings.Split(legend, gap) {
+		last := len(lines) - 1
+		if last < 0 || limit > 0 && width(lines[last]+gap+item) > limit {
+			lines = append(lines, item)
+		} else {
+			lines[last] += gap + item
+		}
+	}
+	return lines
 }
 
 func graphHead(pg *page, m *spec.Machine, p *runtime.Path) {

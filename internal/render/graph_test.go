@@ -293,3 +293,17 @@ func TestAPathIsCounted(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+func TestTheLegendKeepsToTheWidth(t *testing.T) {
+	legend := "─ agent   ═ person decides   ┄ code"
+	for limit, want := range map[int][]string{
+		0:  {legend},
+		35: {legend},
+		34: {"─ agent   ═ person decides", "┄ code"},
+		10: {"─ agent", "═ person decides", "┄ code"}, // an item is not broken
+	} {
+		if diff := cmp.Diff(want, wrapLegend(legend, limit)); diff != "" {
+			t.Errorf("width %d (-want +got):\n%s", limit, diff)
+		}
+	}
+}

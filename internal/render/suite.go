@@ -120,6 +120,16 @@ func (r *SuiteReport) Workflow(slug string) {
 	r.put(r.hide() + r.st.paint(bold, OneLine(slug)) + "\n")
 }
 
+// Skipped says why no case of the workflow was to run.
+func (r *SuiteReport) Skipped(why string) {
+	if r.opts.Quiet {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(r.hide() + r.st.mark(markSkipped) + " " + r.st.paint(dim, "skipped: "+OneLine(why)) + "\n")
+}
+
 // Progress takes in that a run of a case has started or ended.
 func (r *SuiteReport) Progress(p casetest.Progress) {
 	if r.quit == nil {

@@ -7,27 +7,36 @@ import (
 	"strings"
 
 	"github.com/archmax-ai/archmax/internal/casetest"
+	"github.com/archmax-ai/archmax/internal/diag"
 )
 
 // SuiteSummary is the line of standard output: of one suite its own, of several
-// the sums.
+// the sums, and what is wrong beside the cases.
 func SuiteSummary(suites []*casetest.Suite, filter string) string {
 	var passed, failed, skipped, discovered, results int
+	var wrong []string
 	alike := len(suites) > 0
 	for _, s := range suites {
 		p, f, k := s.Counts()
 		passed, failed, skipped = passed+p, failed+f, skipped+k
 		discovered += s.Discovered
 		results += len(s.Results)
-		alike = alike && s.Summary() == suites[0].Summary()
+		alike = alike && !s.Broken && s.Summary() == suites[0].Summary()
+		switch {
+		case s.Broken:
+			wrong = append(wrong, s.Workflow+": cannot be run")
+		case s.Error != "":
+			wrong = append(wrong, s.Workflow+": "+s.Error)
+		}
 	}
 	switch {
 	case len(suites) == 1, alike && results+discovered == 0:
 		return OneLine(suites[0].Summary())
-	case results == 0 && filter != "" && discovered > 0:
+	case results+failed == 0 && filter != "" && discovered > 0:
 		return OneLine(fmt.Sprintf("no cases matched '%s' (%d discovered)", filter, discovered))
 	}
-	return fmt.Sprintf("%d passed, %d failed, %d skipped", passed, failed, skipped)
+	counts := fmt.Sprintf("%d passed, %d failed, %d skipped", passed, failed, skipped)
+	return OneLine(strings.Join(append([]string{counts}, wrong...), "; "))
 }
 
 // SuiteCoverage prints a coverage table, and a line for everything that no case
@@ -74,9 +83,7 @@ func SuiteGitHub(w io.Writer, s *casetest.Suite, place StepPlace) error {
 			annotate(&b, "warning", r.File, 0, 0, title, warning)
 		}
 	}
-	if s.Error != "" {
-		annotate(&b, "error", "", 0, 0, s.Workflow, s.Error)
-	}
+	annotateSuite(&b, s)
 	if s.Coverage != nil {
 		for _, i := range s.Coverage.Uncovered() {
 			text := strings.TrimPrefix(i.String(), fmt.Sprintf("%s:%d:%d: ", i.File, i.Line, i.Column))
@@ -85,6 +92,34 @@ func SuiteGitHub(w io.Writer, s *casetest.Suite, place StepPlace) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// annotateSuite tells what is wrong with a suite beside its cases, where that is
+// known to be.
+func annotateSuite(b *strings.Builder, s *casetest.Suite) {
+	if s.Error == "" {
+		return
+	}
+	placed := false
+	for _, d := range s.Problems {
+		if d.Severity != diag.Error {
+			continue
+		}
+		message := d.Message
+		if d.Hint != "" {
+			message += "\n" + d.Hint
+		}
+		annotate(b, "error", d.File, d.Range.Start.Line, d.Range.Start.Column, s.Workflow+": "+d.Code, message)
+		placed = true
+	}
+	if placed {
+		return
+	}
+	file := ""
+	if s.Coverage != nil && len(s.Coverage.Items) > 0 {
+		file = s.Coverage.Items[0].File
+	}
+	annotate(b, "error", file, 0, 0, s.Workflow, s.Error)
 }
 
 func driftText(d *casetest.Drift) string {

@@ -114,6 +114,47 @@ func TestASuiteIsAnnotatedForGitHub(t *testing.T) {
 	}
 }
 
+// A suite that is wrong beside its cases is annotated where the fault is.
+func TestWhatIsWrongBesideTheCasesIsAnnotated(t *testing.T) {
+	file := "workflows/d/workflow.yaml"
+	for _, tt := range []struct {
+		name, want string
+		suite      casetest.Suite
+	}{
+		{"a workflow that does not load", "::error file=workflows/d/workflow.yaml,line=3,col=5,title=d%3A bad-value::`x` is wrong%0Amend it\n", casetest.Suite{
+			Workflow: "d", Error: "invalid", Broken: true, Problems: diag.List{
+				{Severity: diag.Warning, Code: "w", File: file, Message: "mind"},
+				{Severity: diag.Error, Code: "bad-value", File: file, Message: "`x` is wrong", Hint: "mend it", Range: diag.Range{Start: diag.Position{Line: 3, Column: 5}}},
+			},
+		}},
+		{"one that cannot be run", "::error title=d::a policy\n", casetest.Suite{Workflow: "d", Error: "a policy", Broken: true}},
+		{"no cases", "::error title=d::no cases\n", casetest.Suite{Workflow: "d", Error: "no cases"}},
+		{"too little coverage", "::error file=workflows/d/workflow.yaml,title=d::too little\n", casetest.Suite{
+			Workflow: "d", Error: "too little", Coverage: &casetest.Coverage{Items: []casetest.CoveredItem{{Kind: casetest.CoverState, State: "s", Hits: 1, File: file, Line: 1, Column: 1}}},
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var b bytes.Buffer
+			if err := SuiteGitHub(&b, &tt.suite, stepAt); err != nil || b.String() != tt.want {
+				t.Errorf("got %q, want %q (%v)", b.String(), tt.want, err)
+			}
+		})
+	}
+}
+
+func TestADisabledWorkflowSaysWhyNothingRan(t *testing.T) {
+	for quiet, want := range map[bool]string{false: "off\n[skipped] skipped: the workflow is disabled\n", true: ""} {
+		var b bytes.Buffer
+		r := NewSuiteReport(&b, pipe, SuiteOptions{Quiet: quiet})
+		r.Workflow("off")
+		r.Skipped("the workflow is disabled")
+		r.Close()
+		if b.String() != want {
+			t.Errorf("quiet %t: got %q, want %q", quiet, b.String(), want)
+		}
+	}
+}
+
 func TestCoverageIsATableAndALineForEachGap(t *testing.T) {
 	golden(t, "coverage.txt", func(w io.Writer) error { return SuiteCoverage(w, pipe, suite.Coverage) })
 	golden(t, "coverage_console.txt", func(w io.Writer) error { return SuiteCoverage(w, console, suite.Coverage) })
@@ -151,9 +192,11 @@ func TestTheProgressLineIsForTerminalsAlone(t *testing.T) {
 }
 
 func TestTheLineOfSeveralSuitesIsTheirSum(t *testing.T) {
-	passed := &casetest.Suite{Discovered: 2, Results: []*casetest.Result{{Status: casetest.Passed}, {Status: casetest.Skipped}}}
-	failed := &casetest.Suite{Discovered: 1, Results: []*casetest.Result{{Status: casetest.Failed}}}
-	empty := &casetest.Suite{Error: "no cases"}
+	passed := &casetest.Suite{Workflow: "a", Discovered: 2, Results: []*casetest.Result{{Status: casetest.Passed}, {Status: casetest.Skipped}}}
+	failed := &casetest.Suite{Workflow: "b", Discovered: 1, Results: []*casetest.Result{{Status: casetest.Failed}}}
+	empty := &casetest.Suite{Workflow: "c", Error: "no cases"}
+	broken := &casetest.Suite{Workflow: "d", Error: "invalid", Broken: true}
+	uncovered := &casetest.Suite{Workflow: "e", Error: "too little", Discovered: 1, Results: []*casetest.Result{{Status: casetest.Passed}}}
 	off := &casetest.Suite{Discovered: 3, Skipped: "the workflow is disabled"}
 	none := func(n int) *casetest.Suite {
 		return &casetest.Suite{Discovered: n, Error: "no cases matched 'x'"}
@@ -163,11 +206,16 @@ func TestTheLineOfSeveralSuitesIsTheirSum(t *testing.T) {
 		suites             []*casetest.Suite
 	}{
 		{"cases of two", "", "1 passed, 1 failed, 1 skipped", []*casetest.Suite{passed, failed}},
-		{"one of them is empty", "", "1 passed, 0 failed, 1 skipped", []*casetest.Suite{passed, empty}},
+		{"one of them is empty", "", "1 passed, 0 failed, 1 skipped; c: no cases", []*casetest.Suite{passed, empty}},
 		{"all are empty", "", "no cases", []*casetest.Suite{empty, empty}},
 		{"one alone is disabled", "", "skipped: the workflow is disabled", []*casetest.Suite{off}},
 		{"a filter matched none", "x", "no cases matched 'x' (9 discovered)", []*casetest.Suite{none(4), none(5)}},
-		{"a broken one and an empty one", "", "0 passed, 0 failed, 0 skipped", []*casetest.Suite{{Error: "invalid"}, empty}},
+		{"a broken one counts as failed", "", "1 passed, 1 failed, 1 skipped; d: cannot be run", []*casetest.Suite{passed, broken}},
+		{"a broken one and an empty one", "", "0 passed, 1 failed, 0 skipped; d: cannot be run; c: no cases", []*casetest.Suite{broken, empty}},
+		{"two broken ones", "", "0 passed, 2 failed, 0 skipped; d: cannot be run; d: cannot be run", []*casetest.Suite{broken, broken}},
+		{"a broken one, and a filter that matched none", "x", "0 passed, 1 failed, 0 skipped; : no cases matched 'x'; d: cannot be run", []*casetest.Suite{none(4), broken}},
+		{"one alone that covers too little", "", "1 passed, 0 failed, 0 skipped; too little", []*casetest.Suite{uncovered}},
+		{"one of several that covers too little", "", "2 passed, 0 failed, 1 skipped; e: too little", []*casetest.Suite{passed, uncovered}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := SuiteSummary(tt.suites, tt.filter); got != tt.want {

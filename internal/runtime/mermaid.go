@@ -181,6 +181,7 @@ func (g *mermaid) class(name, style string, ids []string) {
 // as numeric entities: quotes end it, and its text is Markdown and HTML.
 var mermaidEscapes = strings.NewReplacer(
 	`"`, "#34;", "#", "#35;", "&", "#38;", "<", "#60;", ">", "#62;", "`", "#96;",
+	"%%", "#37;#37;", // begins a comment or, with a brace, a directive
 )
 
 // mermaidText is a text on one line, as a label: without what would drive the

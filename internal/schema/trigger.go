@@ -57,6 +57,17 @@ func ToolOf(m *spec.Machine, t *spec.Trigger) (Tool, error) {
 	return tool, err
 }
 
+// Shadowed are the names of the call's own strings that a trigger's signature has
+// too: the signature's stand, so a caller cannot give the call's.
+func Shadowed(t *spec.Trigger) (shadowed []string) {
+	for _, k := range callKeys {
+		if names(t.Requires, k.Name) {
+			shadowed = append(shadowed, k.Name)
+		}
+	}
+	return shadowed
+}
+
 // withCallKeys adds the call's own properties behind the signature's.
 func withCallKeys(schema json.RawMessage, entries []*spec.Entry) (json.RawMessage, error) {
 	var parts struct {

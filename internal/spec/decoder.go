@@ -340,6 +340,9 @@ func (d *Decoder) wrongType(n *Node, field, want string) {
 	if n.Kind == TextNode || n.Kind == BoolNode || n.Kind == NumberNode {
 		got += fmt.Sprintf(" (`%s`)", brief(n.Text))
 	}
+	if n.Kind == NonFiniteNode {
+		got = fmt.Sprintf("`%s`", brief(n.Text)) // a number to YAML alone
+	}
 	hint := ""
 	if n.Flow && want == "text" {
 		hint = "if the brackets are part of the text, put it in quotes"

@@ -44,8 +44,8 @@ func entrySchema(e *Entry) *object {
 	case "phone":
 		patterns = append(patterns, phoneRegexp)
 	}
-	if r.Pattern != "" {
-		patterns = append(patterns, r.Pattern)
+	if pattern, ok := ecmaPattern(r.Pattern); ok && r.Pattern != "" { // else it has no keyword either
+		patterns = append(patterns, pattern)
 	}
 	if len(patterns) > 0 {
 		o.set("pattern", patterns[0])

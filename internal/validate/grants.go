@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,6 +49,10 @@ type finding struct {
 	message string
 }
 
+// refuses reports whether the finding is about a refusal, which another state may
+// not have.
+func (f finding) refuses() bool { return f.code == diag.RefusedGrant || f.code == diag.RunPath }
+
 func (c *checker) add(f finding) {
 	if f.warning {
 		c.d.Warnf(f.code, f.at, f.field, f.hint, "%s", f.message)
@@ -90,18 +95,27 @@ func (c *checker) rootGrant(e *spec.ToolEntry, field string) {
 	var refused []finding
 	for i, s := range c.counting(e) {
 		found := c.judge(s, e, denials{}, field)
-		errors := slices.DeleteFunc(slices.Clone(found), func(f finding) bool { return f.warning })
-		if len(errors) == 0 {
+		if !slices.ContainsFunc(found, finding.refuses) {
 			refused = found // warnings, which hold wherever the entry counts
 			break
 		}
 		if i == 0 {
-			refused = errors
+			refused = found
+			continue
 		}
-		refused = slices.DeleteFunc(refused, func(f finding) bool {
-			return !slices.ContainsFunc(errors, func(other finding) bool { return other.at == f.at })
-		})
-		if len(refused) == 0 {
+		var left []finding
+		for _, f := range refused {
+			n := slices.IndexFunc(found, func(other finding) bool { return other.at == f.at && other.refuses() })
+			switch {
+			case !f.refuses():
+				left = append(left, f)
+			case n >= 0 && found[n].warning:
+				left = append(left, found[n])
+			case n >= 0:
+				left = append(left, f)
+			}
+		}
+		if refused = left; len(refused) == 0 {
 			break
 		}
 	}
@@ -226,64 +240,118 @@ func (t *trial) isPath(arg string) bool {
 // neutral is a path in no area and no mount.
 const neutral = "any"
 
-// places tries each path glob on its own, with every other path of the call out
-// of harm's way, so that the refusals are the glob's. Refused says that one of
-// the guards has no glob left that grants anything.
+// places tries the path globs of each guard, with every other path of the call
+// out of harm's way, so that the refusals are the globs'. Refused says that a
+// guard leaves an argument no glob that grants anything: every call that the
+// entry covers is refused, and each of the guard's globs is an error. A glob that
+// grants nothing in an entry that grants something is a warning.
 func (t *trial) places() (found []finding, refused bool) {
 	for _, guard := range t.placeGuards() {
-		if len(guard.args) == 0 && t.c.known[t.grant.Tool] {
+		if len(guard.args) == 0 {
+			if !t.c.known[t.grant.Tool] {
+				continue // its arguments are not known
+			}
 			return append(found, finding{
 				code: diag.RefusedGrant, at: guard.globs[0].Range, field: guard.field, hint: "guard an argument with `args`",
 				message: fmt.Sprintf("`%s` declares no path argument, so no call satisfies `paths`", t.grant.Tool),
 			}), true
 		}
-		dead := 0
-		for i := range guard.globs {
-			if f, ok := t.deadGlob(&guard, i); ok {
-				found = append(found, f)
-				dead++
-			}
-		}
-		refused = refused || dead > 0 && dead == len(guard.globs)
+		dead, whole := t.deadGlobs(&guard)
+		found = append(found, dead...)
+		refused = refused || whole
 	}
 	return found, refused
 }
 
-func (t *trial) deadGlob(guard *placeGuard, i int) (finding, bool) {
-	glob := &guard.globs[i]
-	patterns := patternsOf(glob)
-	var first governance.Verdict
+// deadGlobs finds the globs of a guard that grant no call, and says whether that
+// leaves the entry nothing. The rules on places look at one argument at a time, so
+// a glob is of use when one of the arguments may be there and each of the others
+// has a glob of its own where it may be: a copy reads its source and writes its
+// destination. A host tool's arguments may all be left out, for all that is known
+// here: one that may be somewhere is enough.
+func (t *trial) deadGlobs(guard *placeGuard) (found []finding, whole bool) {
+	rules := make([]string, len(guard.globs)) // why a glob is of no use; "": it is
+	stuck := ""                               // why an argument has no glob at all
+	for i := range rules {
+		rules[i] = t.refusedAt(guard.args[0], &guard.globs[i])
+	}
+	for n, arg := range guard.args {
+		open := false
+		why := ""
+		for i := range guard.globs {
+			rule := rules[i]
+			if n > 0 {
+				rule = t.refusedAt(arg, &guard.globs[i])
+			}
+			if rule == "" {
+				rules[i], open = "", true
+			} else if why == "" {
+				why = rule
+			}
+		}
+		if !open && stuck == "" {
+			stuck = why
+		}
+	}
+	if _, fixed := arguments()[t.grant.Tool]; !fixed && slices.Contains(rules, "") {
+		stuck = ""
+	}
+	for i := range guard.globs {
+		switch {
+		case stuck != "" && len(guard.args) > 1:
+			found = append(found, t.deadGlob(guard, i, cmp.Or(rules[i], stuck)))
+		case rules[i] != "":
+			found = append(found, t.deadGlob(guard, i, rules[i]))
+		}
+	}
+	if stuck != "" {
+		return found, true
+	}
+	for i := range found {
+		found[i].warning = true
+	}
+	return found, false
+}
+
+// refusedAt is the rule that refuses every call with a path argument where the
+// glob says; "" when one may pass, or nothing can be said of the glob.
+func (t *trial) refusedAt(arg string, glob *spec.Glob) string {
+	first := ""
 	alive := func(text string) bool {
 		args := map[string]any{}
 		for _, p := range t.info.Paths {
 			args[p.Name] = neutral
 		}
-		for _, name := range guard.args {
-			args[name] = text
-		}
+		args[arg] = text
 		v := t.decide(t.open, args)
-		if first.Rule == "" {
-			first = v
+		if first == "" {
+			first = v.Rule
 		}
 		return !refusesPlace(v.Rule)
 	}
-	if len(guard.args) == 0 || len(patterns) == 0 || anySample(patterns, alive) || t.aliveInside(patterns, alive) {
-		return finding{}, false
+	patterns := patternsOf(glob)
+	if len(patterns) == 0 || anySample(patterns, alive) || t.aliveInside(patterns, alive) {
+		return ""
 	}
+	return first
+}
+
+func (t *trial) deadGlob(guard *placeGuard, i int, rule string) finding {
+	glob := &guard.globs[i]
 	f := finding{
 		code: diag.RefusedGrant, at: glob.Range, field: guard.field,
-		message: fmt.Sprintf("`%s` is granted at `%s`, and every call there is refused anyway (%s)", t.grant.Tool, glob.Text, first.Rule),
-		hint:    placeHints[first.Rule],
+		message: fmt.Sprintf("`%s` is granted at `%s`, and every call there is refused anyway (%s)", t.grant.Tool, glob.Text, rule),
+		hint:    placeHints[rule],
 	}
 	if t.grant.Tool == toolRun {
 		f.code = diag.RunPath
-		if first.Rule == governance.RuleSkillOnly {
+		if rule == governance.RuleSkillOnly {
 			f.message = fmt.Sprintf("`archmax_run` is granted at `%s`, which is no script of a skill bundle", glob.Text)
 		} else {
-			f.message = fmt.Sprintf("`archmax_run` is granted at `%s`, in a bundle that `%s` does not enable (%s)", glob.Text, t.s.Slug, first.Rule)
+			f.message = fmt.Sprintf("`archmax_run` is granted at `%s`, in a bundle that `%s` does not enable (%s)", glob.Text, t.s.Slug, rule)
 		}
 	}
-	return f, true
+	return f
 }
 
 // anySample reports whether a sample of one of the patterns is alive.

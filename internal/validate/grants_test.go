@@ -1,10 +1,65 @@
 package validate
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/archmax-ai/archmax/internal/diag"
+)
 
 // grantRows are mistakes in the lists of tools, in a workspace with skills and
 // mounts. Each is written from language.md, "What `validate` adds".
 var grantRows = []broken{
+	{"nothing is said of a copy out of a read-only mount into a place of its own", `
+instructions: Help.
+skills: { allow_always: [orders] }
+mounts: { allow_always: [reference] }
+states:
+  a:
+    triggers: { manual: }
+    tools:
+      allow:
+        - { tool: copy_file, paths: ["reference/**", "out/**"] }
+        - { tool: copy_file, paths: ["skills/orders/**", "large_tool_results/**", "out/**"] }
+`},
+	{"a copy that has no place to go, as the globs are read-only", `
+instructions: Help.
+skills: { allow_always: [orders] }
+mounts: { allow_always: [reference] }
+states:
+  a:
+    triggers: { manual: }
+    tools: { allow: [{ tool: copy_file, paths: [⟦refused-grant⟧"reference/**", ⟦refused-grant⟧"skills/orders/**"] }] }
+`},
+	{"a move removes its source, so a read-only glob is of no use to it", `
+instructions: Help.
+skills: {}
+mounts: { allow_always: [reference] }
+states:
+  a:
+    triggers: { manual: }
+    tools: { allow: [{ tool: move_file, paths: [⟦refused-grant⟧"reference/**", "out/**"] }] }
+`},
+	{"nothing is said of a host tool that reads one path and writes another, which may be left out", `
+instructions: Help.
+skills: {}
+mounts: { allow_always: [reference] }
+states:
+  a:
+    triggers: { manual: }
+    tools: { allow: [{ tool: fill_report, paths: "reference/**" }] }
+`},
+	{"an allow_always glob that is of no use in one state and of some in another: nothing is said", `
+instructions: Help.
+skills: {}
+mounts: {}
+tools: { allow_always: [{ tool: fill_form, paths: ["reference/**", "out/**"] }] }
+states:
+  a:
+    triggers: { manual: }
+    transitions: [{ to: b, description: Go. }]
+    instructions: Go.
+  b: { mounts: { allow: [reference] } }
+`},
 	{"a write below workflows/", `
 instructions: Help.
 skills: {}
@@ -539,3 +594,27 @@ states:
 }
 
 func TestGrantsThatTheKernelRefusesOrThatSayNothing(t *testing.T) { usual().run(t, grantRows) }
+
+func TestAGlobThatGrantsNothingInALivingEntryIsAWarning(t *testing.T) {
+	for paths, want := range map[string]diag.Severity{
+		`["workflows/**", "out/**"]`:       diag.Warning,
+		`["workflows/**", "artifacts/**"]`: diag.Error,
+		`"workflows/**"`:                   diag.Error,
+	} {
+		src := "instructions: Help.\nskills: {}\nmounts: {}\nstates:\n  a:\n    triggers: { manual: }\n" +
+			"    tools: { allow: [{ tool: write_file, paths: " + paths + " }] }\n"
+		results, err := Workspace(usual().input(src), "refund")
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := results[0].Diagnostics
+		if len(list) == 0 {
+			t.Errorf("%s: nothing is said", paths)
+		}
+		for _, d := range list {
+			if d.Severity != want || d.Code != string(diag.RefusedGrant) {
+				t.Errorf("%s: %s, want severity %s", paths, d.Error(), want)
+			}
+		}
+	}
+}

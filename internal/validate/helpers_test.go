@@ -78,6 +78,7 @@ func usual() world {
 		tools: []governance.ToolInfo{
 			{Name: "lookup"},
 			{Name: "fill_form", Paths: []governance.PathArg{{Name: "template", Use: governance.Read}}},
+			{Name: "fill_report", Paths: []governance.PathArg{{Name: "template", Use: governance.Read}, {Name: "report", Use: governance.Write}}},
 			{Name: "crm__export"},
 		},
 		files: map[string]string{
