@@ -29,10 +29,10 @@ type Diagnostic struct {
 	Code      string        `json:"code"`
 	Message   string        `json:"message"`
 	File      string        `json:"file"`
-	Line      int           `json:"line,omitempty"`
-	Column    int           `json:"column,omitempty"`
-	EndLine   int           `json:"endLine,omitempty"`
-	EndColumn int           `json:"endColumn,omitempty"`
+	Line      int           `json:"line"` // what is about a file as a whole stands at its beginning
+	Column    int           `json:"column"`
+	EndLine   int           `json:"endLine"`
+	EndColumn int           `json:"endColumn"`
 	Field     string        `json:"field"`
 	Hint      string        `json:"hint,omitempty"`
 }
@@ -55,6 +55,12 @@ func NewDiagnostics(checked []Checked, strict bool) Diagnostics {
 	for _, c := range checked {
 		wf := WorkflowDiagnostics{Workflow: c.Workflow, Valid: valid(c.List, strict), Diagnostics: []Diagnostic{}}
 		for _, d := range c.List {
+			if !d.Range.Start.Known() {
+				d.Range.Start = diag.Position{Line: 1, Column: 1}
+			}
+			if !d.Range.End.Known() {
+				d.Range.End = d.Range.Start
+			}
 			wf.Diagnostics = append(wf.Diagnostics, Diagnostic{
 				Severity: d.Severity, Code: string(d.Code), Message: d.Message, File: d.File,
 				Line: d.Range.Start.Line, Column: d.Range.Start.Column,
