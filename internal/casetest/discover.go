@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/spec"
 )
 
@@ -69,8 +70,9 @@ type readCase struct {
 	problems diag.List
 }
 
-// readAll reads and checks the cases of a workflow, in order.
-func readAll(fsys fs.FS, m *spec.Machine) ([]readCase, error) {
+// readAll reads and checks the cases of a workflow, in order. The mounts are the
+// workspace's; none: not known.
+func readAll(fsys fs.FS, m *spec.Machine, mounts []governance.Mount) ([]readCase, error) {
 	found, err := Discover(fsys, m.Slug)
 	if err != nil {
 		return nil, err
@@ -78,7 +80,7 @@ func readAll(fsys fs.FS, m *spec.Machine) ([]readCase, error) {
 	cases := make([]readCase, len(found))
 	first := map[string]string{} // id -> file
 	for i, f := range found {
-		cases[i] = readOne(fsys, m, f)
+		cases[i] = readOne(fsys, m, mounts, f)
 		if other, ok := first[f.ID]; ok {
 			cases[i].problems = append(cases[i].problems, diag.Diagnostic{
 				Severity: diag.Error, Code: string(diag.DuplicateCase), File: f.File,
@@ -90,7 +92,7 @@ func readAll(fsys fs.FS, m *spec.Machine) ([]readCase, error) {
 	return cases, nil
 }
 
-func readOne(fsys fs.FS, m *spec.Machine, f Found) readCase {
+func readOne(fsys fs.FS, m *spec.Machine, mounts []governance.Mount, f Found) readCase {
 	src, err := fs.ReadFile(fsys, f.File)
 	if err != nil {
 		return readCase{&Case{ID: f.ID, File: f.File}, diag.List{{
@@ -99,7 +101,7 @@ func readOne(fsys fs.FS, m *spec.Machine, f Found) readCase {
 	}
 	c, problems := Parse(f.File, f.ID, src)
 	if c.Skip == "" { // what is set aside may be out of date
-		problems = append(problems, staticCase(fsys, m, c)...)
+		problems = append(problems, staticCase(fsys, m, mounts, c)...)
 	}
 	problems.Sort()
 	return readCase{c, problems}
@@ -107,9 +109,9 @@ func readOne(fsys fs.FS, m *spec.Machine, f Found) readCase {
 
 // Static checks the cases of a workflow without running them, for `validate`:
 // what does not parse, and what names a trigger, a state, a workflow or a file
-// that is not there.
-func Static(fsys fs.FS, m *spec.Machine) diag.List {
-	cases, err := readAll(fsys, m)
+// that is not there. With the workspace's mounts, also what cannot be placed.
+func Static(fsys fs.FS, m *spec.Machine, mounts ...governance.Mount) diag.List {
+	cases, err := readAll(fsys, m, mounts)
 	if err != nil {
 		return diag.List{{Severity: diag.Error, Code: string(diag.Unreadable), File: testsDir(m.Slug), Message: err.Error()}}
 	}

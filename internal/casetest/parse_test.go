@@ -10,6 +10,7 @@ import (
 
 	"github.com/archmax-ai/archmax/internal/casetest"
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/spec"
 )
 
@@ -330,4 +331,47 @@ func TestAMockThatNeverAnsweredIsToldOf(t *testing.T) {
 	if r.Status != casetest.Passed || len(r.Warnings) != 1 || r.Warnings[0] != "2 mocks were not used: 1 (crm__lookup), 2 (ls)" {
 		t.Errorf("%s %q %q", r.Status, r.Error, r.Warnings)
 	}
+}
+
+func TestAFileForAReadOnlyMountIsAMistake(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		testsDir + "one.test.yaml": document(says("Hi."), "- send: Hi\n- succeeded: true", "workspace: { catalog/x.md: y }"),
+	})
+	for _, tt := range []struct {
+		name   string
+		mounts []governance.Mount
+		wrong  bool
+	}{
+		{"a read-only mount", []governance.Mount{{Name: "catalog", ReadOnly: true}}, true},
+		{"a writable mount", []governance.Mount{{Name: "catalog"}}, false},
+		{"another mount", []governance.Mount{{Name: "skills", ReadOnly: true}}, false},
+		{"mounts that are not known", nil, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			list := casetest.Static(os.DirFS(w.root), w.machine(), tt.mounts...)
+			if !tt.wrong {
+				if len(list) > 0 {
+					t.Errorf("got %+v", list)
+				}
+				return
+			}
+			if len(list) != 1 || list[0].Severity != diag.Error || list[0].Code != "bad-path" {
+				t.Fatalf("got %+v", list)
+			}
+			wantIn(t, list[0].Message, "`catalog/x.md` is in the read-only mount `catalog`")
+		})
+	}
+}
+
+// A suite knows the mounts of its workspace, so the case fails before it runs.
+func TestACaseThatPlacesAFileInASkillIsNotRun(t *testing.T) {
+	w := newWorld(t, map[string]string{
+		"skills/refunds/SKILL.md":  "---\nname: refunds\ndescription: How to refund.\n---\n",
+		testsDir + "one.test.yaml": document(says("Hi."), "- send: Hi\n- succeeded: true", "workspace: { skills/x.md: y }"),
+	})
+	r := w.run().Results[0]
+	if r.Status != casetest.Failed || told(r) != "send not-executed, succeeded not-executed" || len(r.Failures) != 1 {
+		t.Fatalf("%s %s %q", r.Status, told(r), r.Failures)
+	}
+	wantIn(t, r.Failures[0], "read-only mount `skills`")
 }

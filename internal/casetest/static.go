@@ -16,8 +16,8 @@ import (
 )
 
 // staticCase holds a parsed case against the machine and the files it names.
-func staticCase(fsys fs.FS, m *spec.Machine, c *Case) diag.List {
-	s := &statics{Decoder: spec.NewDecoder(), fsys: fsys, m: m, c: c}
+func staticCase(fsys fs.FS, m *spec.Machine, mounts []governance.Mount, c *Case) diag.List {
+	s := &statics{Decoder: spec.NewDecoder(), fsys: fsys, m: m, mounts: mounts, c: c}
 	if c.Trigger != "" {
 		s.trigger(c.Trigger, c.triggerRange, "trigger.id")
 	} else if decl, _ := m.Trigger(spec.Manual); decl == nil {
@@ -74,6 +74,8 @@ type statics struct {
 	fsys fs.FS
 	m    *spec.Machine
 	c    *Case
+
+	mounts []governance.Mount // of the workspace; none: not known
 }
 
 func (s *statics) declared() string {
@@ -141,7 +143,9 @@ func (s *statics) workflow(slug string, at diag.Range, field string) {
 
 // sessionFile refuses a fixture that no session could hold.
 func (s *statics) sessionFile(f Placed) {
-	switch zone := governance.ZoneOf(f.Path, nil); zone.Kind {
+	switch zone := governance.ZoneOf(f.Path, s.mounts); zone.Kind {
+	case governance.ZoneAuthored:
+		s.Errorf(diag.BadPath, f.Range, "workspace."+f.Path, "place it elsewhere, such as scratchpad/", "`%s` is in the read-only mount `%s`, and no case can write there", f.Path, zone.Mount.Name)
 	case governance.ZoneGovernance, governance.ZoneInternal, governance.ZoneOffload:
 		s.Errorf(diag.BadPath, f.Range, "workspace."+f.Path, "place it elsewhere, such as scratchpad/", "`%s` belongs to the runtime, and no case can write there", f.Path)
 	}

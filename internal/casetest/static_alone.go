@@ -15,7 +15,7 @@ func StaticAlone(fsys fs.FS, slug string) diag.List {
 	if err != nil {
 		return diag.List{{Severity: diag.Error, Code: string(diag.Unreadable), File: testsDir(slug), Message: err.Error()}}
 	}
-	var list diag.List
+	list := linked(fsys, slug)
 	for _, f := range found {
 		src, err := fs.ReadFile(fsys, f.File)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/model"
 	"github.com/archmax-ai/archmax/internal/runtime"
 	"github.com/archmax-ai/archmax/internal/session"
@@ -86,7 +87,11 @@ func Run(ctx context.Context, o Options) (*Suite, error) {
 		return nil, err
 	}
 	out := &Suite{Version: 1, Workflow: o.Machine.Slug, Results: []*Result{}}
-	cases, err := readAll(o.Runtime.Root, o.Machine)
+	var mounts []governance.Mount
+	if o.Runtime.Shared != nil {
+		mounts = o.Runtime.Shared.Table()
+	}
+	cases, err := readAll(o.Runtime.Root, o.Machine, mounts)
 	if err != nil {
 		return nil, err
 	}

@@ -105,33 +105,21 @@ func TestFiveMegabytesAreDrawnAtOnce(t *testing.T) {
 	}
 }
 
-// The time of a text is held against that of one four times as long, the best of
-// a few each: 4 times as much when it is linear, 16 times when it is quadratic.
-func TestDrawingTakesTimeLinearInTheText(t *testing.T) {
-	const size = 32 << 10
+// Every text in every drawing, long enough that a drawing whose time grows with
+// the square of its text would not end before the tests' own time limit.
+func TestEveryDrawingOfALongTextEnds(t *testing.T) {
+	const size = 512 << 10
 	for _, flood := range floods {
-		short, long := flood.text(size), flood.text(4*size)
+		text := flood.text(size)
 		for _, d := range drawings {
-			least := [2]time.Duration{time.Hour, time.Hour}
-			suspect := true
-			for try := 0; suspect && try < 9; try++ { // a busy machine is asked again
-				for i, text := range []string{short, long} {
-					begun := time.Now()
-					if err := d.draw(io.Discard, text); err != nil {
-						t.Fatal(err)
-					}
-					least[i] = min(least[i], time.Since(begun))
-				}
-				suspect = least[1] > 10*least[0]
-			}
-			if suspect {
-				t.Errorf("%s, %s: %d bytes take %s, 4 times as many %s", d.name, flood.name, size, least[0], least[1])
+			if err := d.draw(io.Discard, text); err != nil {
+				t.Errorf("%s, %s: %v", d.name, flood.name, err)
 			}
 		}
 	}
 }
 
-func TestDeltasOfOneLetterTakeTimeLinearInTheWords(t *testing.T) {
+func TestDeltasOfOneLetterAreAllDrawn(t *testing.T) {
 	var b bytes.Buffer
 	f := NewFlow(&b, Style{Width: 80, TTY: true}, FlowOptions{Now: func() time.Time { return start }})
 	const letters = 200_000

