@@ -343,7 +343,7 @@ func TestAFileForAReadOnlyMountIsAMistake(t *testing.T) {
 		wrong  bool
 	}{
 		{"a read-only mount", []governance.Mount{{Name: "catalog", ReadOnly: true}}, true},
-		{"a writable mount", []governance.Mount{{Name: "catalog"}}, false},
+		{"a writable mount, which sessions share", []governance.Mount{{Name: "catalog"}}, true},
 		{"another mount", []governance.Mount{{Name: "skills", ReadOnly: true}}, false},
 		{"mounts that are not known", nil, false},
 	} {
@@ -358,7 +358,7 @@ func TestAFileForAReadOnlyMountIsAMistake(t *testing.T) {
 			if len(list) != 1 || list[0].Severity != diag.Error || list[0].Code != "bad-path" {
 				t.Fatalf("got %+v", list)
 			}
-			wantIn(t, list[0].Message, "`catalog/x.md` is in the read-only mount `catalog`")
+			wantIn(t, list[0].Message, "`catalog/x.md` is in the mount `catalog`")
 		})
 	}
 }
@@ -373,5 +373,5 @@ func TestACaseThatPlacesAFileInASkillIsNotRun(t *testing.T) {
 	if r.Status != casetest.Failed || told(r) != "send not-executed, succeeded not-executed" || len(r.Failures) != 1 {
 		t.Fatalf("%s %s %q", r.Status, told(r), r.Failures)
 	}
-	wantIn(t, r.Failures[0], "read-only mount `skills`")
+	wantIn(t, r.Failures[0], "in the mount `skills`")
 }

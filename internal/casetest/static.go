@@ -143,10 +143,10 @@ func (s *statics) workflow(slug string, at diag.Range, field string) {
 
 // sessionFile refuses a fixture that no session could hold.
 func (s *statics) sessionFile(f Placed) {
-	switch zone := governance.ZoneOf(f.Path, s.mounts); zone.Kind {
-	case governance.ZoneAuthored:
-		s.Errorf(diag.BadPath, f.Range, "workspace."+f.Path, "place it elsewhere, such as scratchpad/", "`%s` is in the read-only mount `%s`, and no case can write there", f.Path, zone.Mount.Name)
-	case governance.ZoneGovernance, governance.ZoneInternal, governance.ZoneOffload:
+	switch zone := governance.ZoneOf(f.Path, s.mounts); {
+	case zone.Mount != nil: // a writable one is shared with every session, and a case leaves it alone
+		s.Errorf(diag.BadPath, f.Range, "workspace."+f.Path, "place it elsewhere, such as scratchpad/", "`%s` is in the mount `%s`, and a case places files in its own session alone", f.Path, zone.Mount.Name)
+	case zone.Kind == governance.ZoneGovernance, zone.Kind == governance.ZoneInternal, zone.Kind == governance.ZoneOffload:
 		s.Errorf(diag.BadPath, f.Range, "workspace."+f.Path, "place it elsewhere, such as scratchpad/", "`%s` belongs to the runtime, and no case can write there", f.Path)
 	}
 }

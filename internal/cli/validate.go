@@ -113,7 +113,7 @@ func validateRun(_ context.Context, o *validateOptions) error {
 	})
 	for _, r := range results {
 		if r.Machine != nil {
-			r.Diagnostics = append(r.Diagnostics, casetest.Static(ws.FS(), r.Machine)...)
+			r.Diagnostics = append(r.Diagnostics, casetest.Static(ws.FS(), r.Machine, in.Mounts...)...)
 		} else if isDir(ws.Root, "workflows", r.Workflow) {
 			r.Diagnostics = append(r.Diagnostics, casetest.StaticAlone(ws.FS(), r.Workflow)...)
 		}
