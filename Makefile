@@ -1,7 +1,7 @@
 GO ?= go
 FUZZTIME ?= 10s
 
-.PHONY: build test race golden lint fuzz bench demo example clean
+.PHONY: build test seeds race golden lint fuzz bench demo example clean
 
 ## build: the program, as bin/archmax
 build:
@@ -27,6 +27,10 @@ lint:
 	if [ -n "$$unformatted" ]; then echo "gofumpt these files (go tool gofumpt -w FILE):"; echo "$$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+
+## seeds: the seeds and the kept finds of every fuzz target
+seeds:
+	$(GO) test -run '^Fuzz' ./...
 
 ## fuzz: every fuzz target for FUZZTIME (10s)
 fuzz:

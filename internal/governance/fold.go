@@ -3,6 +3,7 @@ package governance
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -66,7 +67,21 @@ func foldText(s string) string {
 		}
 		return r
 	}, s)
-	return norm.NFKC.String(cases.Fold().String(norm.NFKC.String(s)))
+	s = cases.Fold().String(norm.NFKC.String(s))
+	return norm.NFKC.String(strings.Map(oneCase, s))
+}
+
+// oneCase is the one letter that stands for all cases of r. The library's fold
+// swaps the two cases of some scripts (Cherokee) instead of joining them.
+func oneCase(r rune) rune {
+	least := r
+	for f := unicode.SimpleFold(r); f != r; f = unicode.SimpleFold(f) {
+		least = min(least, f)
+	}
+	if least < utf8.RuneSelf {
+		return unicode.ToLower(least)
+	}
+	return least
 }
 
 // foldPath folds every segment of a canonical path.

@@ -110,6 +110,8 @@ type Parked string
 const (
 	NotParked     Parked = ""
 	ParkedEntered Parked = "entered"
+	ParkedDecided Parked = "decided"
+	ParkedFailed  Parked = "failed"
 	ParkedWait    Parked = "wait"
 	ParkedReply   Parked = "reply"
 )
@@ -208,6 +210,10 @@ func parkedText(p Parked) string {
 	switch p {
 	case ParkedEntered:
 		return "The run has come to a decision that a person makes, outside this conversation. Tell the person you are talking to, briefly, what has been handed over and that a decision is awaited." + bound
+	case ParkedDecided:
+		return "A person has decided, and the next decision is a person's again, outside this conversation. Tell the person you are talking to, briefly, what was decided and that a further decision is awaited." + bound
+	case ParkedFailed:
+		return "The work could not go on, and the run was handed to a person, outside this conversation. Tell the person you are talking to, briefly, that somebody takes over and that a decision is awaited." + bound
 	case ParkedWait:
 		return "You asked to wait and the run has stopped. Tell the person what you are waiting for." + bound
 	default:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/archmax-ai/archmax/internal/event"
@@ -54,6 +55,8 @@ func (t *turn) askFailed(ctx context.Context, state *spec.State, settled *sessio
 		t.add(settled)
 		t.fatal(state, timedOut(state))
 	case t.ctx.Err() != nil:
+		settled.Consumed = 0 // asked again when the turn goes on
+		t.add(settled)
 		t.settle(session.Failed, "turn-cancelled", cancelReason(t.ctx))
 	default:
 		t.add(settled)
@@ -115,6 +118,9 @@ func (t *turn) ask(ctx context.Context, state *spec.State, say session.SayDue) (
 		return resp, settled, err
 	}
 	settled.Text, settled.Reasoning, settled.CutShort = resp.Text, resp.Reasoning, resp.CutShort()
+	if strings.TrimSpace(settled.Text) == "" { // blank words are none
+		settled.Text = ""
+	}
 	used := map[string]bool{}
 	for _, c := range resp.Calls {
 		id := t.callID(c.ID, used)

@@ -159,7 +159,11 @@ func (t *turn) settleFirst(key string) (*Outcome, error) {
 		return t.finish()
 	}
 	t.joined = true
-	return nil, t.work()
+	if err := t.work(); err != nil {
+		return nil, err
+	}
+	t.wrapUp()
+	return nil, nil
 }
 
 // stored tells the outcome of a finished arrival again, nil when there is none.
@@ -306,6 +310,12 @@ func (t *turn) refuse(id, why string, issues []spec.Issue) *Outcome {
 	out.SessionID, out.Workflow = id, t.m.Slug
 	out.Kind, out.Rejected, out.Refused, out.Issues = KindRejected, why, true, issues
 	out.Exit, out.Pending, out.ParkedChannel, out.Reply, out.Returns = nil, nil, "", "", nil
+	out.TurnUsage, out.Warnings = ReportUsage(session.Usage{}), []string{}
+	for _, b := range t.warnings {
+		w := b.(*session.Warned)
+		out.Warnings = append(out.Warnings, w.Message)
+		t.transient(event.Warning{Scope: w.Scope, Message: w.Message}, "warn")
+	}
 	t.rt.opts.Events(event.Event{Header: event.Header{Type: "warning", Level: "warn", TS: time.Now(), SessionID: id}, Payload: event.Warning{Scope: "refused", Message: why}})
 	return out
 }
@@ -342,7 +352,7 @@ func (t *turn) decideOn(d Decision) (*Outcome, error) {
 		&session.NewMessage{Role: "note", Note: "decision", Text: decisionText(state.Edge(d.To), d.Comment)},
 		&session.Moved{To: d.To, Step: session.StepHuman, As: string(target.Kind), Reason: d.Comment},
 	)
-	t.enter(target, nil)
+	t.enter(target, session.SayDecided, "", nil)
 	return t.finish()
 }
 

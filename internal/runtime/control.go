@@ -101,7 +101,7 @@ func (t *turn) advance(state *spec.State, c session.NewCall, args controlArgs) (
 	}
 	t.land(c, text, "the run moved to `"+to+"`")
 	t.add(&session.Moved{To: to, Step: session.StepAgent, As: string(target.Kind), Reason: reason, Call: c.ID})
-	t.enter(target, evidence)
+	t.enter(target, session.SayEntered, c.ID, evidence)
 	return true, ""
 }
 
@@ -154,13 +154,13 @@ func (t *turn) wait(state *spec.State, c session.NewCall, args controlArgs) (end
 // opener, the answer in the frame included.
 func (t *turn) spoke() bool {
 	for _, b := range t.pending {
-		if m, ok := b.(*session.ModelSettled); ok && m.Text != "" {
+		if m, ok := b.(*session.ModelSettled); ok && strings.TrimSpace(m.Text) != "" {
 			return true
 		}
 	}
 	s := t.s()
 	return slices.ContainsFunc(s.Messages[s.OpenerAt:], func(m *session.Message) bool {
-		return m.Role == "assistant" && m.Text != ""
+		return m.Role == "assistant" && strings.TrimSpace(m.Text) != ""
 	})
 }
 

@@ -22,13 +22,14 @@ func (t *turn) fatal(state *spec.State, reason string) {
 		&session.NewMessage{Role: "note", Note: "error", Text: fmt.Sprintf("[error] State `%s` could not go on: %s. The run was moved to `%s`.", state.Slug, reason, target.Slug)},
 		&session.Moved{To: target.Slug, Step: session.StepOnError, As: string(target.Kind), Reason: reason},
 	)
-	t.enter(target, nil)
+	t.enter(target, session.SayFailed, "", nil)
 }
 
-// enter does what entering a state takes beside the move itself.
-func (t *turn) enter(target *spec.State, evidence []string) {
+// enter does what entering a state takes beside the move itself. say is why a
+// human state would be spoken of, call the advance that led there, if one did.
+func (t *turn) enter(target *spec.State, say session.SayDue, call string, evidence []string) {
 	if target.Kind == spec.Human {
-		t.present(target, "", evidence)
+		t.present(target, say, call, evidence)
 	}
 }
 

@@ -97,6 +97,9 @@ states:
   done: { instructions: bye }
 `}, get(), modeltest.Text("A person takes over."), modeltest.Text("Bye."))
 	o := w.run("help")
+	if v := w.server.Requests()[1].Volatile; !strings.Contains(v, "could not go on") {
+		t.Errorf("the block does not say that a failure led here:\n%s", v)
+	}
 	if o.Kind != "parked" || o.State != "person" || o.Reply != "A person takes over." {
 		t.Fatalf("got %s in %s saying %q", o.Kind, o.State, o.Reply)
 	}
@@ -208,6 +211,9 @@ func TestACancelledTurnEndsFailedAndTheNextOneFindsAWholeTranscript(t *testing.T
 	o := w.must(w.Send(ctx, runtime.Message{Workflow: "flow", Session: "s", Text: "help"}))
 	if o.Kind != "failed" || o.Exit.Code != "turn-cancelled" {
 		t.Fatalf("got %s %+v", o.Kind, o.Exit)
+	}
+	if o.Usage.ModelCalls != 2 || o.Usage.UnknownCalls != 1 {
+		t.Errorf("the cancelled call is in no total: %+v", o.Usage)
 	}
 	if o = w.run("again"); o.Kind != "completed" || o.Reply != "ok" {
 		t.Errorf("then %s saying %q", o.Kind, o.Reply)

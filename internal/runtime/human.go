@@ -13,8 +13,8 @@ import (
 
 // present parks the session on a human state: the record a person decides on,
 // built without a model. call is the advance that led here, "" for a decision,
-// an on_error route or an opening.
-func (t *turn) present(state *spec.State, call string, evidence []string) {
+// an on_error route or an opening; say is which of these it was.
+func (t *turn) present(state *spec.State, say session.SayDue, call string, evidence []string) {
 	p := &session.Pending{
 		State:        state.Slug,
 		Title:        state.Title,
@@ -42,7 +42,7 @@ func (t *turn) present(state *spec.State, call string, evidence []string) {
 	for i, e := range state.Transitions {
 		p.Transitions[i] = session.PendingTransition{To: e.To, Description: e.Description, Type: string(e.Type)}
 	}
-	t.park(&session.Parked{Channel: session.Decision, Pending: p, Call: call, Say: session.SayEntered})
+	t.park(&session.Parked{Channel: session.Decision, Pending: p, Call: call, Say: say})
 }
 
 // park stops the session durably; an ephemeral one cannot, and fails.

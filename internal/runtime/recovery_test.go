@@ -155,6 +155,18 @@ func TestAnArrivalOnAnInterruptedSessionFinishesItFirstAndCoversBoth(t *testing.
 	if s := w.state(); s.Status != session.StatusInterrupted {
 		t.Fatalf("the session is %s", s.Status)
 	}
+	if _, err := w.Decide(ctx, runtime.Decision{Session: "s", To: "done"}); err == nil {
+		t.Error("a decision was taken on a session that awaits none")
+	}
+	dir := filepath.Join(w.root, "sessions", "s")
+	for _, name := range []string{"checkpoints/snapshot.json", "artifacts/trail.json"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Errorf("the finished turn left no %s", name)
+		}
+	}
+	if err := os.WriteFile(journal, whole, 0o600); err != nil { // interrupted once more
+		t.Fatal(err)
+	}
 	o := w.must(w.Send(ctx, runtime.Message{Session: "s", MustExist: true, Text: "and now?"}))
 	if o.Reply != "One.\n\nTwo.\n\nThree." || o.Kind != "completed" {
 		t.Errorf("got %s saying %q", o.Kind, o.Reply)

@@ -45,13 +45,10 @@ func (r *Runtime) resolve(ctx context.Context, m Message) (resolved, error) {
 		switch v := lookupSeed(path, m.Variables).(type) {
 		case string:
 			if v != "" {
-				if err := r.checkID(v); err != nil {
-					return resolved{}, err
-				}
-				return resolved{id: v}, nil
+				return r.found(path, v)
 			}
 		case fmt.Stringer: // json.Number
-			return resolved{id: v.String()}, nil
+			return r.found(path, v.String())
 		}
 		where.warning = fmt.Sprintf("the session path %q finds nothing in the variables; a new session was opened", path)
 	}
@@ -61,6 +58,14 @@ func (r *Runtime) resolve(ctx context.Context, m Message) (resolved, error) {
 		where.id = session.Mint(time.Now(), rand.Reader)
 	}
 	return where, nil
+}
+
+// found is the session that a path led to.
+func (r *Runtime) found(path, id string) (resolved, error) {
+	if err := r.checkID(id); err != nil {
+		return resolved{}, &Error{ErrCode: "bad-session-id", Message: fmt.Sprintf("the session path %q leads to no session id: %s", path, err), Err: err}
+	}
+	return resolved{id: id}, nil
 }
 
 func (r *Runtime) checkID(id string) error {

@@ -216,13 +216,19 @@ func (t *turn) finish() (*Outcome, error) {
 	if err := t.work(); err != nil {
 		return nil, err
 	}
+	t.wrapUp()
+	return outcomeOf(t.s(), t.disposition), nil
+}
+
+// wrapUp writes what is derived from a session that has come to a stop. A
+// failure here fails no turn.
+func (t *turn) wrapUp() {
 	if err := t.w.Snapshot(); err != nil {
 		t.transient(event.Warning{Scope: "snapshot", Message: err.Error()}, "warn")
 	}
 	for _, err := range t.writeArtifacts() {
 		t.transient(event.Warning{Scope: "artifacts", Message: err.Error()}, "warn")
 	}
-	return outcomeOf(t.s(), t.disposition), nil
 }
 
 // work runs the machine until the session is settled or parked.
@@ -263,7 +269,7 @@ func (t *turn) step() error {
 	}
 	switch state.Kind {
 	case spec.Human:
-		t.present(state, "", nil)
+		t.present(state, session.SayEntered, "", nil)
 		return nil
 	case spec.Code, spec.Grader:
 		t.settle(session.Failed, "unsupported-state", fmt.Sprintf("state %q is of type %s; this version of archmax loads and validates such states but does not run them yet", state.Slug, state.Kind))

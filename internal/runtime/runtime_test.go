@@ -2,6 +2,7 @@ package runtime_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strings"
@@ -272,5 +273,56 @@ func TestADisabledWorkflowTakesNoTurn(t *testing.T) {
 	o := w.run("help")
 	if o.Kind != "rejected" || !o.Refused || !strings.Contains(o.Rejected, "disabled") {
 		t.Errorf("got %s: %s", o.Kind, o.Rejected)
+	}
+}
+
+func TestEveryEventOfACallCarriesItsID(t *testing.T) {
+	w := newWorld(t, flowFiles(), calls(advance("review")), modeltest.Text("Wait."))
+	w.run("help")
+	id := w.state().Messages[1].Calls[0].ID
+	seen := map[string]bool{}
+	for _, e := range w.events {
+		raw, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(raw), `"callId":"`+id+`"`) {
+			seen[e.Type] = true
+		}
+	}
+	for _, want := range []string{"tool-called", "tool-result", "advance", "parked"} {
+		if !seen[want] {
+			t.Errorf("%s does not carry the call's id; %v do", want, seen)
+		}
+	}
+}
+
+func TestABlankTextBesideAWaitIsNothingSaid(t *testing.T) {
+	silent := calls(call("archmax_wait", map[string]any{"reason": "an answer"}))
+	silent.Text = " \n"
+	w := newWorld(t, flowFiles(), silent, modeltest.Text("I wait for an answer."))
+	if o := w.run("help"); o.Reply != "I wait for an answer." {
+		t.Errorf("reply %q", o.Reply)
+	}
+}
+
+func TestARefusedArrivalTellsNothingOfTheOneBefore(t *testing.T) {
+	w := newWorld(t, map[string]string{"workflows/flow/workflow.yaml": `
+instructions: x
+states:
+  start:
+    instructions: y
+    triggers:
+      manual:
+      strict: { session: thread, requires: [need] }
+`}, modeltest.Text("Hi."))
+	w.run("help")
+	o := w.must(w.Send(context.Background(), runtime.Message{Workflow: "flow", Session: "s", Trigger: "strict", Text: "x"}))
+	if !o.Refused || o.TurnUsage.ModelCalls != 0 || o.Usage.ModelCalls != 1 {
+		t.Errorf("refused %v, turn %+v, session %+v", o.Refused, o.TurnUsage, o.Usage)
+	}
+	o = w.must(w.Send(context.Background(), runtime.Message{Workflow: "flow", Trigger: "strict", Text: "x"}))
+	if !o.Refused || len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], `"thread"`) {
+		t.Errorf("the path that found nothing is not told: %q", o.Warnings)
 	}
 }

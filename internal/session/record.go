@@ -198,7 +198,9 @@ type SayDue string
 
 // The reasons; "" is none due.
 const (
-	SayEntered SayDue = "entered" // the session came to a human state
+	SayEntered SayDue = "entered" // the agent advanced into a human state
+	SayDecided SayDue = "decided" // a decision led into another human state
+	SayFailed  SayDue = "failed"  // a failure led into a human state
 	SayWait    SayDue = "wait"    // archmax_wait, and nothing said since the opener
 	SayReply   SayDue = "reply"   // a person wrote to a session that a person decides
 )
