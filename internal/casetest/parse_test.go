@@ -45,6 +45,7 @@ func TestMistakesInACase(t *testing.T) {
 		{"an unknown kind of step", after("trail: { kind: ⟦user, count: 1 }"), "bad-value", "one of: trigger"},
 		{"a trail without a count", after("trail: ⟦{ to: done }"), "missing-key", "`count` is missing in `steps.1.trail`"},
 		{"a negative count", after("trail: { count: ⟦-1 }"), "bad-value", "at least 0"},
+		{"an unknown state in the cassette", "title: A\ndescription: What it is about.\nmodel: { calls: [⟦{ state: nowhere, text: x }] }\n" + send, "unknown-state", "no state `nowhere`"},
 		{"an unknown trigger", "title: A\ndescription: What it is about.\ntrigger: { id: ⟦web-from }\n" + send, "unknown-trigger", "declares no trigger `web-from`"},
 		{"an unknown trigger arrival", after("triggerArrival: ⟦mail"), "unknown-trigger", "no trigger `mail`"},
 		{"a bad variable", "title: A\ndescription: What it is about.\nvariables: { ⟦orderId: 1 }\n" + send, "bad-variable", "no variable name"},

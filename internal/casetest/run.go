@@ -292,7 +292,7 @@ func (r *run) conclude(res *Result, src source) {
 		total.Add(s.Usage)
 	}
 	res.total, res.Usage = total, runtime.ReportUsage(total)
-	if src.cassette != nil && !res.halted {
+	if src.cassette != nil && res.Error == "" {
 		if text := unused(src.cassette, used); text != "" {
 			res.Warnings = append(res.Warnings, text)
 		}

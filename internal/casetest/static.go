@@ -214,8 +214,13 @@ func declaredTool(fsys fs.FS, tool string) bool {
 func (s *statics) cassette() diag.List {
 	file, named := cassettePath(s.m.Slug, s.c.ID), false
 	if m := s.c.Model; m != nil {
-		if m.Inline != nil {
-			return nil // parsed with the case
+		if m.Inline != nil { // parsed with the case
+			for i, ex := range m.Inline.Calls {
+				if ex.Session == "" && ex.Role == model.RoleAgent {
+					s.state(ex.State, ex.Range, fmt.Sprintf("model.calls.%d.state", i))
+				}
+			}
+			return nil
 		}
 		file, named = m.Path, true
 	}

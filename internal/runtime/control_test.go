@@ -41,6 +41,9 @@ func TestControlCallsAreAnsweredAsTheRulesSay(t *testing.T) {
 		{"a tool that is none is named", "fly", `{}`, `"fly" is not a tool`, ""},
 		{"bare eval is refused by its rule", "eval", `{}`, "tool.eval", ""},
 		{"the workflows are out of reach", "read_file", `{"file_path":"skills/../workflows/flow/workflow.yaml"}`, "zone.governance-plane", ""},
+		{"a default mount is read-only though nothing is behind it", "write_file", `{"file_path":"AGENTS.md","content":"x"}`, "zone.read-only", ""},
+		{"a default mount with nothing behind it is not there to be read", "read_file", `{"file_path":"AGENTS.md"}`, "AGENTS.md", ""},
+		{"the root does not list what is not there", "ls", `{}`, "scratchpad/", ""},
 		{"checkpoints are out of reach", "read_file", `{"file_path":"checkpoints/journal.jsonl"}`, "zone.runtime-internal", ""},
 	}
 	for _, c := range cases {

@@ -208,7 +208,7 @@ func (t *turn) static() string {
 	}
 	if sh := t.rt.opts.Shared; sh != nil {
 		in.Agents, in.Platform = served(sh, "AGENTS.md"), served(sh, ".platform/system/GRAPH_STATE.md")
-		for _, m := range sh.Table() {
+		for _, m := range sh.Served() {
 			if !m.Governed {
 				in.Mounts = append(in.Mounts, mountOf(m, !m.ReadOnly))
 			}

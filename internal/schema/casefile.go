@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/archmax-ai/archmax/internal/spec"
+
 // Case is the schema of a *.test.yaml (cases.md).
 func Case() *Schema {
 	s := mapping("One case: one conversation on one session, held against what must come of it.",
@@ -113,7 +115,7 @@ func seeds(description string, value *Schema) *Schema {
 func expectVariables() *Schema {
 	s := mapping("Holds the session's variables against a matcher.",
 		must("expect", described("matcher", "Names and the values they must have; with path, the value there.")),
-		key("path", words("A dotted path into the variables, such as order.items.-1.id.")),
+		key("path", matching(spec.DottedPattern, "A dotted path into the variables, such as order.items.-1.id.")),
 		key("locked", boolean("Held against every name in expect.")))
 	s.If = &Schema{Required: []string{"path"}}
 	s.Else = &Schema{Properties: Keys{key("expect", &Schema{Type: "object", MinProperties: 1})}}

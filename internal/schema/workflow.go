@@ -1,5 +1,7 @@
 package schema
 
+import "github.com/archmax-ai/archmax/internal/spec"
+
 // Workflow is the schema of workflow.yaml (language.md).
 func Workflow() *Schema {
 	s := mapping(lines("One workflow: a process written as a state machine. A language model does the work inside",
@@ -106,17 +108,29 @@ func edge() *Schema {
 	)
 }
 
+// returned is a signature entry whose name the runtime does not keep for itself.
+func returned() *Schema {
+	taken := &Schema{Enum: []any{"trigger", "title", "note"}}
+	return &Schema{
+		AllOf: []*Schema{ref("entry")},
+		Not: &Schema{AnyOf: []*Schema{
+			taken,
+			{Type: "object", Properties: Keys{key("name", taken)}, Required: []string{"name"}},
+		}},
+	}
+}
+
 func trigger() *Schema {
 	s := mapping("A named entry to the machine, at this state. Null declares it bare.",
-		key("session", words("Dotted path over the firing's variables that holds the session id, such as triggers.-1.conversationId.")),
+		key("session", matching(spec.DottedPattern, "Dotted path over the firing's variables that holds the session id, such as triggers.-1.conversationId.")),
 		key("message", &Schema{
 			Description: "Dotted path to the firing's words, used when an arrival carries none; false: firings carry no message.",
-			AnyOf:       []*Schema{{Type: "string", Pattern: `\S`}, {Const: false}},
+			AnyOf:       []*Schema{{Type: "string", Pattern: spec.DottedPattern}, {Const: false}},
 		}),
 		key("connection", words("Preserved for hosts.")),
 		key("description", text("For a caller: a delegating model, an MCP client, a form. The session's own model never sees it.")),
 		key("requires", list("Variables a firing must bring.", ref("entry"))),
-		key("returns", list("Variables the turn gives back. Not trigger, title or note.", ref("entry"))),
+		key("returns", list("Variables the turn gives back. Not trigger, title or note.", returned())),
 		Key{Name: "entry"}, Key{Name: "name"},
 	)
 	s.Type, s.AdditionalProperties = []string{"object", "null"}, nil

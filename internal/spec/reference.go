@@ -157,7 +157,10 @@ func Lookup(value any, path []string) (any, bool) {
 	return value, true
 }
 
-var dottedPattern = regexp.MustCompile(`^[^\s.\[\]{}()$/*"'` + "`" + `]+(\.[^\s.\[\]{}()$/*"'` + "`" + `]+)*$`)
+// DottedPattern is what a dotted path matches.
+const DottedPattern = `^[^\s.\[\]{}()$/*"'` + "`" + `]+(\.[^\s.\[\]{}()$/*"'` + "`" + `]+)*$`
+
+var dottedPattern = regexp.MustCompile(DottedPattern)
 
 // ValidDottedPath reports whether s is a trigger's `session` or `message` path,
 // such as triggers.-1.conversationId.

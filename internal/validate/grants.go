@@ -90,10 +90,23 @@ func (c *checker) rootGrant(e *spec.ToolEntry, field string) {
 	if info.AlwaysOn || info.Control {
 		c.d.Warnf(diag.InertGrant, e.Range, field, "remove it; a state's own entry can narrow the tool",
 			"`%s` is on in every state, so an entry in `allow_always` grants nothing and narrows nothing", e.Tool)
+		working := slices.DeleteFunc(slices.Clone(c.m.States), func(s *spec.State) bool { return s.Kind == spec.Human })
+		for _, f := range c.everywhere(working, e, field) {
+			if f.refuses() && !f.warning { // what no list could grant is wrong all the same
+				c.add(f)
+			}
+		}
 		return
 	}
-	var refused []finding
-	for i, s := range c.counting(e) {
+	for _, f := range c.everywhere(c.counting(e), e, field) {
+		c.add(f)
+	}
+}
+
+// everywhere is what is to be said of an allow_always entry over the states: a
+// refusal only where each of them refuses.
+func (c *checker) everywhere(states []*spec.State, e *spec.ToolEntry, field string) (refused []finding) {
+	for i, s := range states {
 		found := c.judge(s, e, denials{}, field)
 		if !slices.ContainsFunc(found, finding.refuses) {
 			refused = found // warnings, which hold wherever the entry counts
@@ -119,9 +132,7 @@ func (c *checker) rootGrant(e *spec.ToolEntry, field string) {
 			break
 		}
 	}
-	for _, f := range refused {
-		c.add(f)
-	}
+	return refused
 }
 
 // counting lists the states that an allow_always entry counts in: a state that

@@ -60,6 +60,17 @@ states:
     instructions: Go.
   b: { mounts: { allow: [reference] } }
 `},
+	{"what no list could grant, in an entry that is inert besides", `
+instructions: Help.
+skills: {}
+mounts: {}
+tools:
+  allow_always:
+    - ⟦inert-grant⟧{ tool: archmax_run, args: { file_path: ⟦run-path⟧"foo/x.js" } }
+    - ⟦inert-grant⟧{ tool: write_file, paths: ⟦refused-grant⟧"workflows/**" }
+states:
+  a: { triggers: { manual: } }
+`},
 	{"a write below workflows/", `
 instructions: Help.
 skills: {}

@@ -23,8 +23,8 @@ type MountConfig struct {
 	Governed   bool
 	Searchable bool // false: browse only; of no consequence for a file
 
-	// Optional: nothing is wrong when the path does not exist. The mount is
-	// then not there.
+	// Optional: nothing is wrong when the path does not exist. The row stands
+	// then, read-only, with nothing behind it.
 	Optional bool
 	// Range is the place of the mount in archmax.yaml, when it is from there.
 	Range diag.Range
@@ -93,8 +93,16 @@ type Shared struct {
 // there; links are refused then, so nothing else of the folder is served.
 type mount struct {
 	governance.Mount
-	files *tree
+	files *tree  // nil: the row stands, and nothing is behind it
 	base  string // of a file; "" for a directory
+}
+
+// absent is a row of the default table whose path does not exist. Its rules
+// hold all the same: the name is the workspace's, and read-only.
+func absent(config MountConfig) *mount {
+	return &mount{Mount: governance.Mount{
+		Name: config.Name, ReadOnly: true, Governed: config.Governed, Searchable: config.Searchable, File: config.Name == AgentsMount,
+	}}
 }
 
 // Open opens one handle per mount. Problems with mounts are errors of the
@@ -152,6 +160,8 @@ func (s *Shared) add(root string, config MountConfig, exposure exposure) (code, 
 	actual, err := filepath.EvalSymlinks(host)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, linked := os.Lstat(host); config.Optional && linked != nil {
+			m := absent(config)
+			s.mounts, s.table = append(s.mounts, m), append(s.table, m.Mount)
 			return "", "", nil
 		}
 		return codeMountMissing, "create it, or remove the mount",
@@ -253,13 +263,27 @@ func openMount(config MountConfig, actual string) (*mount, error) {
 func (s *Shared) Close() error {
 	var errs []error
 	for _, m := range s.mounts {
-		errs = append(errs, m.files.root.Close())
+		if m.files != nil {
+			errs = append(errs, m.files.root.Close())
+		}
 	}
 	return errors.Join(errs...)
 }
 
-// Table is the resolved mount table, for the kernel: the mounts that are there,
-// sorted by name. The caller does not change it.
+// Served is the mounts that have something behind them, for the prompt.
+func (s *Shared) Served() []governance.Mount {
+	var served []governance.Mount
+	for _, m := range s.mounts {
+		if m.files != nil {
+			served = append(served, m.Mount)
+		}
+	}
+	return served
+}
+
+// Table is the resolved mount table, for the kernel, sorted by name; the rows of
+// the default table are in it whether or not their paths exist. The caller does
+// not change it.
 func (s *Shared) Table() []governance.Mount { return s.table }
 
 // ReadFile returns a mounted file, for the prompt (AGENTS.md,

@@ -28,11 +28,15 @@ func TestTheDefaultTable(t *testing.T) {
 			t.Error(diff)
 		}
 	})
-	t.Run("leaves out what does not exist", func(t *testing.T) {
+	t.Run("keeps its rows where nothing exists, and serves nothing there", func(t *testing.T) {
 		s := newWorld(t, map[string]string{"AGENTS.md": "x"}, DefaultMounts(), newMemory())
-		if len(s.shared.Table()) != 1 {
-			t.Errorf("table: %v", s.shared.Table())
+		if got := s.shared.Served(); len(s.shared.Table()) != 3 || len(got) != 1 || got[0].Name != "AGENTS.md" {
+			t.Errorf("table %v, served %v", s.shared.Table(), got)
 		}
+		s.answers("ls", `{}`, "AGENTS.md\nscratchpad/")
+		s.refuses("read_file", `{"file_path":"skills/a/SKILL.md"}`, "skills/a/SKILL.md")
+		s.refuses("write_file", `{"file_path":"skills/a/SKILL.md","content":"x"}`, "read-only")
+		s.refuses("write_file", `{"file_path":"skills","content":"x"}`, "read-only")
 	})
 	t.Run("is extended, and a removed name goes", func(t *testing.T) {
 		table := ExtendMounts(DefaultMounts(), []MountConfig{mountAt("reference/", "ref"), mountAt("skills", "bundles")}, []string{".platform/"})

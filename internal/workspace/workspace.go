@@ -84,6 +84,14 @@ func (w *Workspace) at(given string, purpose purpose) (place, error) {
 	p := place{path: canonical, files: w.files, name: canonical}
 	if zone.Mount != nil {
 		p.mount = w.shared.mountOf(zone.Mount)
+	}
+	if p.mount != nil && p.mount.files == nil { // a row with nothing behind it
+		if !w.leadsToMount(canonical) {
+			return place{}, notFound(canonical)
+		}
+		p.mount = nil
+	}
+	if p.mount != nil {
 		p.files, p.name = p.mount.files, zone.Rest
 		switch {
 		case p.mount.File && zone.Rest != "":
