@@ -16,9 +16,6 @@ import (
 //go:embed platform.md
 var platform string
 
-// Platform is the compiled-in platform prompt.
-func Platform() string { return platform }
-
 // StaticInput is what the static prefix is made of; "" leaves a part out.
 type StaticInput struct {
 	Agents       string // AGENTS.md

@@ -105,11 +105,6 @@ func (t *turn) ask(ctx context.Context, state *spec.State, say session.SayDue) (
 	s := t.s()
 	req, key := t.request(state, say)
 	sink := &deltas{t: t, state: state.Slug, message: "m" + strconv.Itoa(len(s.Messages)+1)}
-	if t.rt.opts.CallTimeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, t.rt.opts.CallTimeout)
-		defer cancel()
-	}
 	resp, err := t.rt.opts.Client.Complete(ctx, req, sink)
 	settled := t.settledCall(req, resp, key)
 	if err != nil {

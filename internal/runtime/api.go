@@ -24,21 +24,20 @@ type Options struct {
 	Events event.Sink       // nil: nobody listens
 	Clock  func() time.Time // "now" of prompts and signatures; never of recorded times
 
-	Model          string        // ARCHMAX_MODEL or archmax.yaml's, under a state's and the workflow's
-	ModelOverride  string        // --model: outranks every id a spec declares
-	RecursionLimit int           // steps an arrival; 0: 400
-	EssentialTools []string      // host tools that are on in every state
-	HostTools      []HostTool    // declared by the workspace, in order
-	Mock           Mock          // answers calls in place of tools, in cases; nil: nothing is mocked
-	PromptCache    *model.Cache  // unless the workflow says otherwise; nil: off
-	SystemPrompt   string        // text of the workspace's system_prompt file
-	Notes          string        // tool (default) or user
-	ImageBytes     int64         // largest image that read_file shows to the model; 0: off
-	ImageKeep      int           // how many of the newest images ride along
-	ContextWindow  int           // tokens; 0: unknown
-	Ephemeral      bool          // a park ends the session failed, ephemeral-park
-	Version        string        // the program's, for metadata.json
-	CallTimeout    time.Duration // of one model call; 0: none beyond the client's
+	Model          string       // ARCHMAX_MODEL or archmax.yaml's, under a state's and the workflow's
+	ModelOverride  string       // --model: outranks every id a spec declares
+	RecursionLimit int          // steps an arrival; 0: 400
+	EssentialTools []string     // host tools that are on in every state
+	HostTools      []HostTool   // declared by the workspace, in order
+	Mock           Mock         // answers calls in place of tools, in cases; nil: nothing is mocked
+	PromptCache    *model.Cache // unless the workflow says otherwise; nil: off
+	SystemPrompt   string       // text of the workspace's system_prompt file
+	Notes          string       // tool (default) or user
+	ImageBytes     int64        // largest image that read_file shows to the model; 0: off
+	ImageKeep      int          // how many of the newest images ride along
+	ContextWindow  int          // tokens; 0: unknown
+	Ephemeral      bool         // a park ends the session failed, ephemeral-park
+	Version        string       // the program's, for metadata.json
 }
 
 // HostTool is a tool that the workspace brings.

@@ -117,7 +117,7 @@ func (s *State) open(rec Record, b *Turn) error {
 		if s.Keys == nil {
 			s.Keys = map[string]Keyed{}
 		}
-		s.Keys[b.Key] = Keyed{Opened: rec.Seq}
+		s.Keys[b.Key] = Keyed{}
 	}
 	if !b.Joined {
 		s.ArrivalFrom, s.TurnUsage, s.Warnings = s.Length, Usage{}, nil

@@ -118,8 +118,7 @@ type Block struct {
 // Keyed is an arrival that carried an idempotency key. Done is the seq of the
 // record that ended it, 0 while it is unfinished.
 type Keyed struct {
-	Opened uint64 `json:"opened"`
-	Done   uint64 `json:"done"`
+	Done uint64 `json:"done"`
 }
 
 // Control is the state of a session without its transcript and trail: what a

@@ -1,7 +1,6 @@
 package spec
 
 import (
-	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -9,43 +8,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/diag/diagtest"
 )
 
-// place is where a diagnostic starts, and its code.
-type place struct {
-	Line, Column int
-	Code         string
-}
-
-var marker = regexp.MustCompile(`⟦([a-z-]+)⟧`)
-
-// marked takes the markers ⟦code⟧ out of a source: each stands right before the
-// place at which a diagnostic with that code is expected.
-func marked(src string) (clean string, want []place) {
-	var b strings.Builder
-	last := 0
-	for _, m := range marker.FindAllStringSubmatchIndex(src, -1) {
-		b.WriteString(src[last:m[0]])
-		so := strings.TrimPrefix(b.String(), "\uFEFF")
-		lineStart := strings.LastIndex(so, "\n") + 1
-		want = append(want, place{
-			Line:   strings.Count(so, "\n") + 1,
-			Column: utf8.RuneCountInString(so[lineStart:]) + 1,
-			Code:   src[m[2]:m[3]],
-		})
-		last = m[1]
-	}
-	b.WriteString(src[last:])
-	return b.String(), want
-}
-
-func places(list diag.List) []place {
-	var out []place
-	for _, d := range list {
-		out = append(out, place{d.Range.Start.Line, d.Range.Start.Column, d.Code})
-	}
-	return out
-}
+// The marker notation, as these tests call it.
+var (
+	marked = diagtest.Marked
+	places = diagtest.Places
+)
 
 // wantMarked parses a marked source and compares the places of all diagnostics.
 func wantMarked(t *testing.T, src string) diag.List {

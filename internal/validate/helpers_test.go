@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -13,45 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/archmax-ai/archmax/internal/diag"
+	"github.com/archmax-ai/archmax/internal/diag/diagtest"
 	"github.com/archmax-ai/archmax/internal/governance"
 	"github.com/archmax-ai/archmax/internal/spec"
 )
 
-// place is where a diagnostic starts, and its code.
-type place struct {
-	Line, Column int
-	Code         string
-}
+// The marker notation, as these tests call it.
+type place = diagtest.Place
 
-var marker = regexp.MustCompile(`⟦([a-z-]+)⟧`)
-
-// marked takes the markers ⟦code⟧ out of a source: each stands right before the
-// place at which a diagnostic of that code is expected.
-func marked(src string) (clean string, want []place) {
-	var b strings.Builder
-	last := 0
-	for _, m := range marker.FindAllStringSubmatchIndex(src, -1) {
-		b.WriteString(src[last:m[0]])
-		so := strings.TrimPrefix(b.String(), "\uFEFF")
-		lineStart := strings.LastIndex(so, "\n") + 1
-		want = append(want, place{
-			Line:   strings.Count(so, "\n") + 1,
-			Column: utf8.RuneCountInString(so[lineStart:]) + 1,
-			Code:   src[m[2]:m[3]],
-		})
-		last = m[1]
-	}
-	b.WriteString(src[last:])
-	return b.String(), want
-}
-
-func places(list diag.List) []place {
-	var out []place
-	for _, d := range list {
-		out = append(out, place{d.Range.Start.Line, d.Range.Start.Column, d.Code})
-	}
-	return out
-}
+var (
+	marked = diagtest.Marked
+	places = diagtest.Places
+	marker = diagtest.Marker
+)
 
 // world is a workspace that broken workflows are put into.
 type world struct {

@@ -71,7 +71,7 @@ func TestASkillWhoseNameIsNotItsDirectorysIsReported(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "skills/orders/SKILL.md", "---\nname: order\ndescription: Orders.\n---\n")
 	_, list := open(t, root)
-	if got := places(list); len(got) != 1 || got[0] != (place{2, 7, "skill-name-mismatch"}) {
+	if got := places(list); len(got) != 1 || got[0] != (place{Line: 2, Column: 7, Code: "skill-name-mismatch"}) {
 		t.Errorf("got %v", list)
 	}
 }
@@ -116,7 +116,7 @@ func TestWorkflowsComeInTheOrderOfTheirSlugs(t *testing.T) {
 func TestCheckAddsToWhatTheLoaderSays(t *testing.T) {
 	in := plain().input("tools: { allow_always: [read_file] }\nstates: { a: { triggers: { manual: } } }\n")
 	list := Check(in, machineOf(t, in, "refund"))
-	if got := places(list); len(got) != 1 || got[0] != (place{1, 25, "inert-grant"}) {
+	if got := places(list); len(got) != 1 || got[0] != (place{Line: 1, Column: 25, Code: "inert-grant"}) {
 		t.Errorf("got %v", list)
 	}
 	if got, want := list[0].Error(), "workflows/refund/workflow.yaml:1:25: warning[inert-grant]"; !strings.HasPrefix(got, want) {
